@@ -1,4 +1,4 @@
-// The one thread of input and output: a queue of tasks and timers on it. Asio stays behind this header.
+// The one thread of input and output: a queue of tasks and timers on it. Asio stays after this header.
 #pragma once
 
 #include "protocol/task.hpp"

@@ -24,7 +24,7 @@ std::string lower(std::string_view text) {
 }
 
 // For the log: short, on one line, printable.
-std::string shown(std::string_view text) {
+std::string displayed(std::string_view text) {
   std::string out = "\"";
   for (const char c : text.substr(0, 60)) out += c >= ' ' && c < 0x7f ? c : '?';
   return out + (text.size() > 60 ? "…\"" : "\"");
@@ -102,7 +102,7 @@ void FrameDecoder::refuse_unfinished_block() {
       checked_ = end + 1) {
     bool seen_length = false;
     std::string_view line = block.substr(checked_, end - checked_);
-    if (!line.ends_with('\r')) return fail("a header line does not end in CR LF: " + shown(line));
+    if (!line.ends_with('\r')) return fail("a header line does not end in CR LF: " + displayed(line));
     line.remove_suffix(1);
     read_field(line, seen_length);
   }
@@ -116,7 +116,7 @@ void FrameDecoder::refuse_unfinished_line(std::string_view line) {
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
   if ((colon != std::string_view::npos || !name.empty()) && !is_name(name))
-    return fail("not a header field: " + shown(line));
+    return fail("not a header field: " + displayed(line));
   if (colon == std::string_view::npos || lower(name) != "content-length") return;
   const std::string_view value = trim(line.substr(colon + 1));
   if (!value.empty()) length_of(value);
@@ -135,15 +135,16 @@ void FrameDecoder::read_header() {
 
 void FrameDecoder::read_field(std::string_view line, bool& seen_length) {
   if (const std::size_t end = line.find('\n'); end != std::string_view::npos)
-    return fail("a header line does not end in CR LF: " + shown(line.substr(0, end)));
+    return fail("a header line does not end in CR LF: " + displayed(line.substr(0, end)));
   const std::size_t colon = line.find(':');
   const std::string_view name = line.substr(0, colon);
-  if (colon == std::string_view::npos || !is_name(name)) return fail("not a header field: " + shown(line));
+  if (colon == std::string_view::npos || !is_name(name))
+    return fail("not a header field: " + displayed(line));
   const std::string_view value = trim(line.substr(colon + 1));
   const std::string key = lower(name);
   if (key == "content-type") {
     const auto charset = charset_of(value);
-    if (charset && *charset != "utf-8" && *charset != "utf8") fail("unknown charset: " + shown(*charset));
+    if (charset && *charset != "utf-8" && *charset != "utf8") fail("unknown charset: " + displayed(*charset));
     return;
   }
   if (key != "content-length") return;
@@ -155,7 +156,7 @@ void FrameDecoder::read_field(std::string_view line, bool& seen_length) {
 // Nothing, and broken, if it is none.
 std::optional<std::size_t> FrameDecoder::length_of(std::string_view value) {
   if (value.empty() || !std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; })) {
-    fail("Content-Length is not a number of bytes: " + shown(value));
+    fail("Content-Length is not a number of bytes: " + displayed(value));
     return std::nullopt;
   }
   std::size_t length = 0;
@@ -163,7 +164,7 @@ std::optional<std::size_t> FrameDecoder::length_of(std::string_view value) {
     length = length * 10 + static_cast<std::size_t>(c - '0');
     if (length > limits_.payload) {
       fail("Content-Length is above the limit of " + std::to_string(limits_.payload) +
-          " bytes: " + shown(value));
+          " bytes: " + displayed(value));
       return std::nullopt;
     }
   }

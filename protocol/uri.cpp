@@ -20,7 +20,7 @@ int hex(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-// Takes the part of `rest` behind the first `mark` away and returns it.
+// Takes the part of `rest` after the first `mark` away and returns it.
 std::string_view cut(std::string_view& rest, char mark) {
   const std::size_t at = rest.find(mark);
   if (at == std::string_view::npos) return {};

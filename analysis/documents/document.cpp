@@ -61,9 +61,9 @@ std::shared_ptr<const syntax::Module> unparsed(std::string text) {
 }
 
 std::shared_ptr<const syntax::Module> module_of(
-    std::string_view path, std::string text, const syntax::BackgroundRunner& elsewhere) {
+    std::string_view path, std::string text, const syntax::BackgroundRunner& background) {
   return language_of(path, text) != Language::none ? unparsed(std::move(text))
-                                                   : syntax::parse(std::move(text), elsewhere);
+                                                   : syntax::parse(std::move(text), background);
 }
 
 namespace {
@@ -125,7 +125,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   return best;
 }
 
-bool is_slip(std::string_view word, std::string_view meant) {
+bool is_typo(std::string_view word, std::string_view meant) {
   const auto letters = [](std::string_view text) {
     std::string kept;
     for (const char letter : text)

@@ -30,7 +30,7 @@ struct Document {
 
 // The module of a file: of one that is no Python its text alone, under which findings and edits name places.
 std::shared_ptr<const syntax::Module> module_of(
-    std::string_view path, std::string text, const syntax::BackgroundRunner& elsewhere = {});
+    std::string_view path, std::string text, const syntax::BackgroundRunner& background = {});
 std::shared_ptr<const syntax::Module> unparsed(std::string text);
 
 Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader = {});
@@ -60,6 +60,6 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
 // Is the word the other one but for a letter, two letters in the wrong order, a short ending, capitals,
 // hyphens and underscores? What is further away may be another thing: a fix is offered for it, and not
 // applied by itself.
-bool is_slip(std::string_view word, std::string_view meant);
+bool is_typo(std::string_view word, std::string_view meant);
 
 }  // namespace stepzero::documents

@@ -317,7 +317,7 @@ std::optional<Chars> Expansion::path_of_command(std::size_t begin, std::size_t e
   return path;
 }
 
-// The place behind what begins with the dollar at `at`.
+// The place after what begins with the dollar at `at`.
 std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
   const std::size_t next = at + 1;
   if (next >= end) return put('$', at), next;

@@ -32,7 +32,7 @@ public:
         has_word_ = true;
       } else if (c == '$' || c == '`') {
         put(quote_ ? Chars::hole : Chars::words, i);
-        i = behind(i);
+        i = after(i);
       } else if (quote_ == 0 && is_space(c)) {
         end_word();
       } else if (quote_ == 0 && ends_command(c)) {
@@ -57,7 +57,7 @@ private:
     words_.clear();
   }
   // The last byte of what begins with `$` or a backtick.
-  std::size_t behind(std::size_t i) const {
+  std::size_t after(std::size_t i) const {
     if (text_[i] == '`') return std::min(text_.find('`', i + 1), text_.size());
     std::size_t end = i + 1;
     if (end < text_.size() && (text_[end] == '{' || text_[end] == '(')) {
@@ -126,12 +126,12 @@ bool reads_script(std::string_view command, std::string& within) {
       return word.ends_with(".sh") || word.ends_with(".sbatch") || word.ends_with(".slurm");
     });
   }
-  const bool elsewhere = words[0] == "ssh" || words[0] == "srun" || words[0] == "mpirun";
-  if (elsewhere) within = words[0];
+  const bool on_other_host = words[0] == "ssh" || words[0] == "srun" || words[0] == "mpirun";
+  if (on_other_host) within = words[0];
   const std::string_view last = words.back();
   const bool last_runs = is_shell(last) ||
       (words.size() > 1 && is_shell(words[words.size() - 2]) && last == "-s");
-  return (elsewhere || words.size() <= 2) && (last_runs || (words[0] == "ssh" && words.size() == 2));
+  return (on_other_host || words.size() <= 2) && (last_runs || (words[0] == "ssh" && words.size() == 2));
 }
 
 std::vector<std::vector<Chars>> inline_commands(const Chars& script) { return Splitter(script).split(); }

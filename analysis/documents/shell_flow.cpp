@@ -19,7 +19,7 @@ void Walk::list(TSNode node, int depth) {
     if (written(child) == "||") {
       const Variables otherwise = variables_;
       ++branches_;
-      behind(condition, [&] {
+      after(condition, [&] {
         for (++i; i < ts_node_child_count(node); ++i) statement(ts_node_child(node, i), depth + 1);
       });
       --branches_;
@@ -34,7 +34,7 @@ void Walk::list(TSNode node, int depth) {
       continue;
     }
     const Variables otherwise = variables_;
-    behind(condition, [&] { statement(child, depth + 1); });
+    after(condition, [&] { statement(child, depth + 1); });
     for (auto& [name, variable] : variables_)
       if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable))
         variable.by_default = true;
@@ -75,11 +75,11 @@ bool Walk::inner_commands(const ShellCommand& outer, const std::vector<Chars>& t
     made.within = within;
     made.folder = folder_;
     // What lies on another machine need not be what lies here.
-    const bool elsewhere = within == "ssh";
-    if (elsewhere) made.environment.clear();
+    const bool on_other_host = within == "ssh";
+    if (on_other_host) made.environment.clear();
     for (const Chars& chars : each) {
       made.words.push_back(word(chars, outer.span));
-      made.words.back().by_default = elsewhere ||
+      made.words.back().by_default = on_other_host ||
           std::any_of(
               outer.words.begin(), outer.words.end(), [](const Word& part) { return part.by_default; });
     }
@@ -224,7 +224,7 @@ std::optional<std::pair<int, int>> range_of(std::string_view text) {
 }  // namespace
 
 std::optional<Variable> Walk::values_of(TSNode loop) {
-  constexpr std::size_t most_rounds = 32;
+  constexpr std::size_t most_iterations = 32;
   if (type_of(loop) != "for_statement" || !written(loop).starts_with("for")) return std::nullopt;
   Variable made;
   for (std::uint32_t i = 0; i < ts_node_child_count(loop); ++i) {
@@ -233,7 +233,7 @@ std::optional<Variable> Walk::values_of(TSNode loop) {
     const TSNode value = ts_node_child(loop, i);
     const std::string_view text = written(value);
     if (const auto range = range_of(text)) {
-      if (range->second < range->first || range->second - range->first >= static_cast<int>(most_rounds))
+      if (range->second < range->first || range->second - range->first >= static_cast<int>(most_iterations))
         return std::nullopt;
       for (int each = range->first; each <= range->second; ++each)
         for (Chars& item = made.items.emplace_back(); const char c : std::to_string(each))
@@ -251,7 +251,7 @@ std::optional<Variable> Walk::values_of(TSNode loop) {
     }
     made.by_default = made.by_default || expansion.by_default();
   }
-  if (made.items.empty() || made.items.size() > most_rounds) return std::nullopt;
+  if (made.items.empty() || made.items.size() > most_iterations) return std::nullopt;
   return made;
 }
 
@@ -279,11 +279,11 @@ bool Walk::rounds(TSNode node, const std::set<std::string_view>& names, int dept
                body = ts_node_child_by_field_name(node, "body", 4);
   if (ts_node_is_null(variable) || ts_node_is_null(body) || leaves_early(body)) return false;
   const std::optional<Variable> values = values_of(node);
-  const int before = rounds_;
+  const int before = iterations_;
   if (!values || before * static_cast<int>(values->items.size()) > most_in_all) return false;
-  rounds_ *= static_cast<int>(values->items.size());
-  const std::size_t outer = set_in_rounds_.size();
-  set_in_rounds_.insert(set_in_rounds_.end(), names.begin(), names.end());
+  iterations_ *= static_cast<int>(values->items.size());
+  const std::size_t outer = set_in_iterations_.size();
+  set_in_iterations_.insert(set_in_iterations_.end(), names.begin(), names.end());
   for (const Chars& value : values->items) {
     Variable made;
     made.items = {value};
@@ -293,8 +293,8 @@ bool Walk::rounds(TSNode node, const std::set<std::string_view>& names, int dept
     statements(body, depth + 1);
     ended_ = false;
   }
-  set_in_rounds_.resize(outer);
-  rounds_ = before;
+  set_in_iterations_.resize(outer);
+  iterations_ = before;
   return true;
 }
 

@@ -62,7 +62,7 @@ private:
     if (depth > deepest_command || script_.commands.size() > most_commands) return;
     const std::string_view type = type_of(node);
     if (type == "comment") {
-      if ((branches_ == 0 && rounds_ == 1) ||
+      if ((branches_ == 0 && iterations_ == 1) ||
           std::find(comments_.begin(), comments_.end(), span_of(node)) == comments_.end())
         comments_.push_back(span_of(node));
     } else if (type == "command") {
@@ -77,9 +77,9 @@ private:
             found != variables_.end())
           forget(found->second);
     } else if (type == "if_statement") {
-      behind(conditions_of(node), [&] { choice(node, depth); });
+      after(conditions_of(node), [&] { choice(node, depth); });
     } else if (type == "case_statement") {
-      behind(subject_of(node), [&] { cases(node, depth); });
+      after(subject_of(node), [&] { cases(node, depth); });
     } else if (type == "for_statement" || type == "while_statement" || type == "c_style_for_statement") {
       loop(node, depth);
     } else if (type == "subshell") {
@@ -173,8 +173,8 @@ private:
     made.name_span = span_of(name);
     made.is_exported = exported;
     std::string key(written(name));
-    const std::size_t behind = ts_node_end_byte(name);
-    if (behind < text_.size() && text_[behind] == '+') {
+    const std::size_t after = ts_node_end_byte(name);
+    if (after < text_.size() && text_[after] == '+') {
       Variable before;
       if (const auto found = variables_.find(key); found != variables_.end())
         before = found->second;
@@ -267,7 +267,7 @@ private:
         made.environment.push_back(setting(std::string(written(name)), value));
       } else if (type != "comment" && !type.ends_with("redirect")) {
         add_word(span_of(child), written_words);
-      } else if (type == "comment" && rounds_ == 1) {
+      } else if (type == "comment" && iterations_ == 1) {
         comments_.push_back(span_of(child));
       }
     }
@@ -294,7 +294,7 @@ private:
   // A call of a function of the script: with its arguments, and with the variables as they are now.
   void call(const std::string& name, TSNode body, std::vector<Chars> texts);
 
-  // Does what cannot be read follow right behind it?
+  // Does what cannot be read follow right after it?
   static bool is_cut_off(TSNode node) {
     for (; !ts_node_is_null(node); node = ts_node_parent(node))
       if (const TSNode next = ts_node_next_sibling(node); !ts_node_is_null(next))
@@ -350,13 +350,13 @@ private:
   static bool names_variable(std::string_view text, std::string_view name);
 
   // Runs `body` behind a condition. One that asks what the rounds of a loop differ in chooses among them:
-  // what they set is not known behind it.
-  template <class Body> void behind(std::string_view condition, const Body& body) {
-    const bool chooses = std::any_of(set_in_rounds_.begin(), set_in_rounds_.end(),
+  // what they set is not known after it.
+  template <class Body> void after(std::string_view condition, const Body& body) {
+    const bool chooses = std::any_of(set_in_iterations_.begin(), set_in_iterations_.end(),
         [&](std::string_view name) { return names_variable(condition, name); });
     if (!chooses) return body();
     std::vector<std::pair<std::string_view, std::pair<Variable, int>>> kept;
-    for (const std::string_view name : set_in_rounds_)
+    for (const std::string_view name : set_in_iterations_)
       if (const auto found = variables_.find(name); found != variables_.end()) {
         kept.push_back({name, {found->second, times_set_[found->first]}});
         forget(found->second);
@@ -381,8 +381,8 @@ private:
       for_caller_;  // what the locals of a function hide
   int calls_ = 0;
   std::string folder_;
-  std::vector<std::string_view> set_in_rounds_;  // by loops that are walked round for round
-  int rounds_ = 1;                               // of all loops around, multiplied
+  std::vector<std::string_view> set_in_iterations_;  // by loops that are walked round for round
+  int iterations_ = 1;                               // of all loops around, multiplied
   int branches_ = 0, errors_ = 0, branches_at_call_ = 0, sourced_ = 0;
   bool ended_ = false;  // the way ends the script
 };

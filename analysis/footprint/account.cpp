@@ -32,7 +32,7 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
       break;
     case EventKind::loop: {
       const auto* inner = static_cast<const LoopEvent*>(event);
-      for (const Block& round : inner->rounds) visit(round, inner, always, each);
+      for (const Block& iteration : inner->iterations) visit(iteration, inner, always, each);
       break;
     }
     case EventKind::call:
@@ -51,7 +51,7 @@ bool is_all_known(const ModelAccount& model) {
   return model.tree.complete && model.is_spread && (!model.division || model.division->exact);
 }
 
-// Through the same lines? Of rounds that are run one by one each has calls of its own.
+// Through the same lines? Of iterations that are run one by one each has calls of its own.
 bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
   for (; a && b && a != b; a = a->outer, b = b->outer)
     if (!(a->place == b->place)) return false;
@@ -143,7 +143,7 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
     for (Backward& backward : backwards_)
       if (!backward.stepped) backward.stepped = &event;
   if (event.row->operation != Operation::backward || !event.self_state()) return;
-  // Of one line, what the last round leaves.
+  // Of one line, what the last iteration leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
     return other.event->place == event.place && same_way(other.event->calls, event.calls);
   });
@@ -247,8 +247,8 @@ void Account::add_peak(StepAccount& step) {
   }
   find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
-  // By the statements of the round: what has no gradient stands in the graph where something reads it, and
-  // may have run long before.
+  // By the statements of the iteration: what has no gradient stands in the graph where something reads it,
+  // and may have run long before.
   if (step.loop && step.loop->stmt) {
     std::vector<std::uint32_t> statements;
     for (const Node& node : all.nodes()) {
@@ -379,7 +379,7 @@ void Account::find_standing_gradients(StepAccount& step) const {
       return !route.empty() && there(route);
     });
   };
-  // Behind the backward, or before the forward of the next round.
+  // After the backward, or before the forward of the next iteration.
   step.standing.gradients_stay = !is_cleared(
       [&](const Route& route) { return before(backward, route) || before(route, first); });
   step.standing.gradients_accumulate = step.standing.gradients_stay &&

@@ -1,4 +1,4 @@
-// The account of a run's training steps: its models, its optimizers, and for each backward the graph behind
+// The account of a run's training steps: its models, its optimizers, and for each backward the graph after
 // it, what is kept for it and the peak. What footprint.hpp makes plain values of, and what rules about memory
 // read.
 #pragma once
@@ -26,7 +26,7 @@ struct ModelAccount {
 struct StepAccount {
   const interpreter::OperationEvent* backward = nullptr;
   const interpreter::LoopEvent* loop = nullptr;          // the innermost around it
-  const interpreter::OperationEvent* stepped = nullptr;  // of an optimizer, the first behind it
+  const interpreter::OperationEvent* stepped = nullptr;  // of an optimizer, the first after it
   std::unique_ptr<Graph> graph;
   std::vector<Saving> savings;    // of each of its nodes
   std::set<std::string> unknown;  // operators of which nothing is known

@@ -29,11 +29,11 @@ std::vector<Stack> stacks_of(const Tree& tree) {
       if (all[j].depth == all[i].depth + 1) children.push_back(j);
     std::int64_t count = 0;
     for (const std::size_t child : children) count += all[child].copies;
-    const bool alike = !children.empty() && count >= 2 &&
+    const bool equivalent = !children.empty() && count >= 2 &&
         std::ranges::all_of(
             children, [&](std::size_t child) { return all[child].type == all[children[0]].type; });
     // Of layers without parts nothing is spared that their own inputs do not cost.
-    if (!alike || children[0] + 1 >= all.size() || all[children[0] + 1].depth <= all[children[0]].depth)
+    if (!equivalent || children[0] + 1 >= all.size() || all[children[0] + 1].depth <= all[children[0]].depth)
       continue;
     Stack stack{all[i].path.empty() ? "its blocks" : all[i].path, {}};
     for (std::size_t n = 0; n < children.size(); ++n)
@@ -56,9 +56,9 @@ public:
     if (peak == 0 || step_.peak.bytes.open() || step_.peak.moment == "optimizer" ||
         std::ranges::any_of(graph_.nodes(), [](const Node& node) { return is_checkpoint(*node.made); }))
       return found;
-    std::int64_t behind = account_.number(step_.standing.gradients) +
+    std::int64_t after = account_.number(step_.standing.gradients) +
         account_.number(step_.standing.temporary);
-    for (const auto& [what, bytes] : step_.standing.kept) behind += account_.number(bytes);
+    for (const auto& [what, bytes] : step_.standing.kept) after += account_.number(bytes);
     for (const ModelAccount& model : account_.models())
       for (const Stack& stack : stacks_of(model.tree)) {
         std::int64_t saves = 0, most = 0, flops = 0;
@@ -67,7 +67,7 @@ public:
           most = std::max(most, pass.saved);
           flops += pass.flops;
         }
-        saves = peak - std::max(behind, peak - (saves - most));
+        saves = peak - std::max(after, peak - (saves - most));
         if (saves * 10 < peak || (found && found->saves >= saves)) continue;
         found = Advice{stack.path, saves, peak,
             all_flops_ ? static_cast<double>(flops) / (3.0 * static_cast<double>(all_flops_)) : 0};

@@ -56,7 +56,7 @@ std::vector<symbolic::Assignment> assignments(
 }
 }  // namespace
 
-Int settled(symbolic::Context& s, Int size, const std::vector<Setting>& settings) {
+Int substituted(symbolic::Context& s, Int size, const std::vector<Setting>& settings) {
   const auto values = assignments(s, size, settings, false);
   return values.empty() ? size : s.substitute(size, values);
 }
@@ -74,7 +74,7 @@ std::string Bytes::text(symbolic::Context& s, const std::vector<Setting>& settin
   std::int64_t whole = whole_;
   std::string made;
   for (const Int term : terms_) {
-    const Int put = settled(s, term, settings);
+    const Int put = substituted(s, term, settings);
     if (const auto known = s.value(put))
       whole += *known;
     else
@@ -87,7 +87,7 @@ std::string Bytes::text(symbolic::Context& s, const std::vector<Setting>& settin
 std::vector<std::string> Bytes::open_names(symbolic::Context& s, const std::vector<Setting>& settings) const {
   std::vector<std::string> names;
   for (const Int term : terms_)
-    s.atoms(settled(s, term, settings), [&](Int atom) {
+    s.atoms(substituted(s, term, settings), [&](Int atom) {
       if (const auto* info = s.atom_info(atom); info && std::ranges::find(names, info->name) == names.end())
         names.push_back(info->name);
     });

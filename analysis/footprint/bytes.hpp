@@ -44,7 +44,7 @@ private:
 };
 
 // With the settings' values put in.
-Int settled(symbolic::Context& s, Int size, const std::vector<Setting>& settings);
+Int substituted(symbolic::Context& s, Int size, const std::vector<Setting>& settings);
 
 // The elements of a tensor of this shape; null: not known.
 Int elements(symbolic::Context& s, const Shape& shape);

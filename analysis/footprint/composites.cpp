@@ -24,7 +24,7 @@ Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
   return made;
 }
 
-// What an attention of so many numbers keeps behind its projections. `weights`: one for each pair of a query
+// What an attention of so many numbers keeps after its projections. `weights`: one for each pair of a query
 // and a key, in each head; `rows`: one for each query, in each head.
 struct AttentionSizes {
   Int queries, keys, weights, rows;
@@ -247,7 +247,7 @@ Int workspace(symbolic::Context& s, Int length, Int batch, Int given, Int hidden
     const Int pages = s.floordiv(s.add(bytes, s.constant(page - 1)), s.constant(page));
     return s.mul(pages, s.constant(page * times));
   };
-  // States before and behind each step, of the input and of the layer.
+  // States before and after each step, of the input and of the layer.
   const Int states = s.mul(s.add(length, s.constant(1)), s.constant(2));
   return s.add(s.add(array(states, leading(std::max(*in, *out)), 3), array(states, *out, 2)),
       s.add(array(length, leading(gates * *out), 1), array(length, leading(*out), 1)));
@@ -317,7 +317,7 @@ void keep_cell(Keeper& keeper) {
   if (!input || !hidden) return keeper.unknown();
   for (const TensorState* state : keeper.tensors()) keeper.keep(*state);
   if (keeper.name == "RNNCell") return keeper.keep_result(keeper.result());
-  // Its gates; of an LSTM what the state gives, of a GRU the three gates once more, behind their functions.
+  // Its gates; of an LSTM what the state gives, of a GRU the three gates once more, after their functions.
   const std::int64_t numbers = keeper.name == "LSTMCell" ? 4 + 1 : 3 + 3;
   const Int rows = elements(keeper.s, keeper.result().shape);
   keeper.extra(product(keeper.s, {rows, keeper.s.constant(numbers)}), keeper.dtype(), "gates and states");

@@ -30,8 +30,8 @@ bool has_some(const Tree& tree, const Optimizer& optimizer) {
 
 class Maker {
 public:
-  Maker(const Record& record, const Record& shown, const Options& options)
-      : account_(record, options, &shown), record_(record), shown_(shown), options_(options),
+  Maker(const Record& record, const Record& displayed, const Options& options)
+      : account_(record, options, &displayed), record_(record), displayed_(displayed), options_(options),
         s_(record.symbols) {}
 
   Footprint make() {
@@ -70,23 +70,24 @@ private:
 
   void add_model(const ModelAccount& model) {
     const Tree& tree = model.tree;
-    Model shown;
-    shown.trained = model.trained;
-    shown.where = where(model.object->born);
+    Model displayed;
+    displayed.trained = model.trained;
+    displayed.where = where(model.object->born);
     if (model.object->cls && model.object->cls->stmt)
-      shown.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
+      displayed.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
     for (std::size_t i = 0; i < account_.optimizers().size(); ++i)
-      if (has_some(model.tree, account_.optimizers()[i])) shown.optimizers.push_back(i);
-    for (const interpreter::Fact& fact : shown_.facts) {
+      if (has_some(model.tree, account_.optimizers()[i])) displayed.optimizers.push_back(i);
+    for (const interpreter::Fact& fact : displayed_.facts) {
       if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||
-          !shown.name.empty() || !shown_.in_file(fact.place))
+          !displayed.name.empty() || !displayed_.in_file(fact.place))
         continue;
       const values::Place born = fact.value.object()->born;
-      if (!born || shown_.chunk(born).path != shown.where.path || shown_.span(born) != shown.where.span)
+      if (!born || displayed_.chunk(born).path != displayed.where.path ||
+          displayed_.span(born) != displayed.where.span)
         continue;
-      shown.name = std::string(shown_.text(fact.place));
+      displayed.name = std::string(displayed_.text(fact.place));
       // What a package makes stands where the program gives it its name.
-      if (!shown_.in_file(born)) shown.where = where(shown_, fact.place);
+      if (!displayed_.in_file(born)) displayed.where = where(displayed_, fact.place);
     }
     for (std::size_t i = 0; i < tree.modules.size(); ++i) {
       const Module& module = tree.modules[i];
@@ -125,17 +126,17 @@ private:
         share.tied_bytes += account_.number(bytes);
         share.tied_with = tied.with;
       }
-      shown.shares.push_back(std::move(share));
+      displayed.shares.push_back(std::move(share));
     }
-    shown.gradients = amount(model.gradients);
+    displayed.gradients = amount(model.gradients);
     if (model.division) {
-      shown.how = model.division->how;
-      shown.units = model.division->units;
-      shown.buckets = model.division->bucket_count;
-      shown.gathered.bytes = model.division->gathered;
-      shown.in_buckets.bytes = model.division->buckets;
+      displayed.how = model.division->how;
+      displayed.units = model.division->units;
+      displayed.buckets = model.division->bucket_count;
+      displayed.gathered.bytes = model.division->gathered;
+      displayed.in_buckets.bytes = model.division->buckets;
     }
-    made.models.push_back(std::move(shown));
+    made.models.push_back(std::move(displayed));
   }
 
   void add_step(const StepAccount& account) {
@@ -196,7 +197,7 @@ private:
   }
 
   // A layer that multiplies, of a model that the step goes through in other layers: its result may be
-  // computed and thrown away, which nothing behind the loss tells.
+  // computed and thrown away, which nothing after the loss tells.
   bool leaves_layers_out(const std::unordered_set<const void*>& seen) const {
     constexpr std::string_view multiply[] = {"Linear", "Bilinear", "Conv1d", "Conv2d", "Conv3d",
         "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d", "LSTM", "GRU", "RNN", "MultiheadAttention"};
@@ -266,13 +267,13 @@ private:
     for (const std::string& name : bytes.open_names(s_, options_.settings)) open_.insert(name);
     for (const std::string& name : bytes.open_names(s_, {}))
       if (std::ranges::any_of(options_.settings, [&](const Setting& each) { return each.name == name; }) &&
-          std::ranges::find(made.settled, name) == made.settled.end())
-        made.settled.push_back(name);
+          std::ranges::find(made.decided_by_settings, name) == made.decided_by_settings.end())
+        made.decided_by_settings.push_back(name);
   }
 
   const Account account_;
   const Record& record_;
-  const Record& shown_;
+  const Record& displayed_;
   const Options& options_;
   symbolic::Context& s_;
   std::set<std::string> open_;
@@ -281,11 +282,11 @@ private:
 
 }  // namespace
 
-Footprint footprint_of(const Record& record, const Record& shown, const Options& options) {
-  Footprint made = Maker(record, shown, options).make();
+Footprint footprint_of(const Record& record, const Record& displayed, const Options& options) {
+  Footprint made = Maker(record, displayed, options).make();
   // A file that only defines, or makes a model and does nothing with it.
   if (!made.steps.empty()) return made;
-  Footprint other = Maker(shown, shown, options).make();
+  Footprint other = Maker(displayed, displayed, options).make();
   return other.models.empty() && other.steps.empty() ? made : other;
 }
 

@@ -102,10 +102,10 @@ struct Footprint {
   std::vector<Model> models;
   std::vector<Stepper> optimizers;
   std::vector<Step> steps;
-  std::vector<std::string> open;     // names of sizes that nothing decides
-  std::vector<std::string> settled;  // … and of those that a setting decides
-  std::string launch;                // "run.sh:12": what starts it so; empty: its own defaults
-  int world = 1;                     // processes that share the work
+  std::vector<std::string> open;                 // names of sizes that nothing decides
+  std::vector<std::string> decided_by_settings;  // … and of those that a setting decides
+  std::string launch;                            // "run.sh:12": what starts it so; empty: its own defaults
+  int world = 1;                                 // processes that share the work
   // What the program asks of the machine and nothing here decides, and how it is taken to be: "no file
   // data/meta.pkl".
   std::vector<std::string> assumed;
@@ -117,9 +117,9 @@ struct Options {
   std::vector<Setting> settings;
 };
 
-// `record`: the program as it runs by itself, where its parameters have their defaults. `shown`: of the same
-// text; its facts give the names.
+// `record`: the program as it runs by itself, where its parameters have their defaults. `displayed`: of the
+// same text; its facts give the names.
 Footprint footprint_of(
-    const interpreter::Record& record, const interpreter::Record& shown, const Options& options = {});
+    const interpreter::Record& record, const interpreter::Record& displayed, const Options& options = {});
 
 }  // namespace stepzero::footprint

@@ -1,4 +1,4 @@
-// The operations behind a loss, in the order in which they ran, and the storages that their tensors lie in:
+// The operations after a loss, in the order in which they ran, and the storages that their tensors lie in:
 // views and what is written in place share one.
 #pragma once
 
@@ -40,17 +40,17 @@ public:
       const std::unordered_map<const void*, const Held*>& held, Device device, bool all = false);
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  bool complete() const { return complete_; }  // else something behind the loss is not known
+  bool complete() const { return complete_; }  // else something after the loss is not known
   const Record& record() const { return record_; }
   Device device() const { return device_; }
 
   // Under autocast, too, where operators choose the types of their results.
   Dtype dtype(const TensorState& state) const;
-  // What the autocast region behind the tensor lowers to; unknown: there is no such region.
+  // What the autocast region after the tensor lowers to; unknown: there is no such region.
   Dtype half_of(const TensorState& state) const;
   Int bytes(const TensorState& state) const { return bytes_of(record_.symbols, state.shape, dtype(state)); }
 
-  // Behind views and writes in place.
+  // After views and writes in place.
   const TensorState& base(const TensorState& state) const;
   Storage storage(const TensorState& state) const;
   // The parameter or buffer that it is, itself or seen through a view; null: none.

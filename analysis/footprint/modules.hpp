@@ -66,7 +66,7 @@ struct Module {
 };
 
 struct Tree {
-  std::vector<Module> modules;  // the model first, each module once, those inside behind
+  std::vector<Module> modules;  // the model first, each module once, those inside after
   bool complete = true;         // else there are parts or tensors that are not known
 };
 Tree tree_of(const Record& record, const Instance& model);

@@ -1,5 +1,5 @@
-// What comes first in a round of the training loop, by the places in the text: of the calls that led there,
-// from the loop inwards.
+// What comes first in an iteration of the training loop, by the places in the text: of the calls that led
+// there, from the loop inwards.
 #pragma once
 
 #include "footprint/modules.hpp"

@@ -40,7 +40,7 @@ public:
   bool flag(std::string_view parameter) const;
   Int size(std::string_view parameter) const;
 
-  // The operand, as the operator gets it: behind autocast it is another one.
+  // The operand, as the operator gets it: after autocast it is another one.
   void operand(std::string_view parameter);
   void keep(const TensorState& state);
   void keep_result(const TensorState& state);

@@ -37,7 +37,7 @@ struct Temporaries {
     spread_factor,  // as large as the result, where the other operand has a gradient and is smaller
     divisor,        // as large as the result, where the other operand has a gradient
     query,          // the query in float32, where a fused kernel runs on a GPU
-    hidden,  // of a Transformer's layer: the gradients before and behind its activation, which take the place
+    hidden,  // of a Transformer's layer: the gradients before and after its activation, which take the place
              // of the layer's own
   };
   std::string_view names;  // of the operators, by spaces

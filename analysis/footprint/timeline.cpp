@@ -32,9 +32,9 @@ struct StorageLife {
   values::Place place;
   int savers = 0;             // operations that keep it until their backward
   std::size_t last_use = 0;   // the last operation of the forward that reads it
-  bool held_by_name = false;  // a variable of the loop has it, until the next round
+  bool held_by_name = false;  // a variable of the loop has it, until the next iteration
   bool alive = false;
-  bool left = false;  // that of the round before is there still
+  bool left = false;  // that of the iteration before is there still
 };
 
 struct Gradient {
@@ -58,7 +58,7 @@ public:
     for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
     if (standing_.gradients_stay) now_ += number(standing_.gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
-    // What the names of the loop still have of the round before.
+    // What the names of the loop still have of the iteration before.
     for (auto& [storage, block] : blocks_)
       if (block.held_by_name && !block.alive) block.left = true, now_ += block.number;
     forward();

@@ -79,7 +79,7 @@ struct SuggestedEdit {
   enum class How : std::uint8_t {
     constructor,  // the argument `parameter` of the constructor call that made the layer becomes `text`
     replace,      // `expr` becomes `text`
-    append,       // `text` is put behind `expr`: ".long()"
+    append,       // `text` is put after `expr`: ".long()"
   };
   How how{};
   std::string_view parameter;
@@ -104,7 +104,7 @@ struct ProblemEvent : Event {
   // it.
   std::string text;
   std::vector<std::pair<Place, std::string>> evidence;
-  std::vector<SuggestedEdit> cures;
+  std::vector<SuggestedEdit> suggested_edits;
   // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.
   Cond assumption = nullptr;
   bool guarded = false;  // inside a try that may catch it, or a test that expects it
@@ -125,27 +125,27 @@ struct BranchEvent : Event {
   bool is_assertion() const { return stmt && stmt->kind == syntax::StmtKind::assert_; }
 };
 
-// How many rounds a loop has by sizes that the program does not tell: "len(files)".
-struct RoundCounts {
-  std::vector<std::string> sizes;  // one, or two
-  std::vector<std::int64_t>
-      rounds;  // for each of 1, 2… up to so many, the last size running fastest; `never` where that cannot be
+// How many iterations a loop has by sizes that the program does not tell: "len(files)".
+struct IterationCounts {
+  std::vector<std::string> sizes;        // one, or two
+  std::vector<std::int64_t> iterations;  // for each of 1, 2… up to so many, the last size running fastest;
+                                         // `never` where that cannot be
   static constexpr std::int64_t never = -1;
   static std::int64_t most(std::size_t sizes) { return sizes == 1 ? 12 : 5; }
-  friend bool operator==(const RoundCounts&, const RoundCounts&) = default;
+  friend bool operator==(const IterationCounts&, const IterationCounts&) = default;
 };
 
 struct LoopEvent : Event {
   LoopEvent() : Event(EventKind::loop) {}
-  Sharing trips = Sharing::uniform;  // do all ranks make as many rounds?
-  // One round that stands for any number of them or, if `unrolled`, every round.
-  std::vector<Block> rounds;
+  Sharing trips = Sharing::uniform;  // do all ranks make as many iterations?
+  // One iteration that stands for any number of them or, if `unrolled`, every iteration.
+  std::vector<Block> iterations;
   bool unrolled = false;
   bool any_order = false;              // each process makes them in an order of its own: over a set of texts
   const syntax::Stmt* stmt = nullptr;  // for or while; null for a comprehension
   Int length = nullptr;                // of what it iterates over, where that is known
-  RoundCounts counts;                  // the same where it is not; of one rank's run
-  std::vector<Block> first;            // the first rounds, which are known one by one; of one rank's run
+  IterationCounts counts;              // the same where it is not; of one rank's run
+  std::vector<Block> first;            // the first iterations, which are known one by one; of one rank's run
 };
 
 struct CallEvent : Event {

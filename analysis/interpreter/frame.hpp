@@ -13,7 +13,7 @@
 
 namespace stepzero::interpreter {
 
-// Does the path go on behind a statement?
+// Does the path go on after a statement?
 enum class Flow : std::uint8_t { normal, dead };
 
 struct Exit {
@@ -28,12 +28,12 @@ struct Kept {
   OperationEvent* event;
 };
 struct LoopTarget {
-  values::Mark mark;        // where the loop began
-  values::Mark round_mark;  // where the present round began
+  values::Mark mark;            // where the loop began
+  values::Mark iteration_mark;  // where the present iteration began
   std::size_t depth;
   std::vector<Exit> breaks, continues;
-  std::vector<Kept> kept = {};  // in the present round
-  std::size_t rounds = 0;       // begun
+  std::vector<Kept> kept = {};  // in the present iteration
+  std::size_t iterations = 0;   // begun
 };
 struct TryTarget {
   values::Mark mark;

@@ -2,8 +2,8 @@
 // Knows Python, and what ranks are; library names mean what the Library's rows say.
 //
 // A branch on an unknown condition is run on both sides and joined; a loop over something unknown is run to a
-// state that holds for every round; a function is run at each call with the values of that call. Everything
-// is counted in steps: out of budget, calls and loops answer "unknown".
+// state that holds for every iteration; a function is run at each call with the values of that call.
+// Everything is counted in steps: out of budget, calls and loops answer "unknown".
 #pragma once
 
 #include "interpreter/run_state.hpp"
@@ -103,7 +103,7 @@ public:
   Value find_in_order(
       const std::vector<values::Class*>& order, syntax::Name name, std::size_t from = 0) const override;
   Value raise_builtin(std::string_view exception, Place place) override;
-  Value settled(Value value) override;
+  Value refined(Value value) override;
   Value decided(Value choice) override;
   Value over_choices(Value value, const std::function<Value(Value)>& each, Place place = {}) override;
   Int role(symbolic::Role role) override;
@@ -150,7 +150,7 @@ private:
   class Fixpoint;
   struct ForLoop;
   struct InstanceOf;
-  struct KnownRounds;
+  struct KnownIterations;
   struct LibraryCall;
   struct Matching;
   struct Subscript;
@@ -180,7 +180,7 @@ private:
   // A tensor that contradicts its annotation becomes a problem.
   void judge_annotation(
       const syntax::Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what);
-  // Sizes of the value that are not known are called as the comment behind the statement calls them.
+  // Sizes of the value that are not known are called as the comment after the statement calls them.
   void name_by_comment(Value value, const syntax::Stmt& stmt);
 
   // assertions.cpp
@@ -208,17 +208,17 @@ private:
   // loops.cpp, fixpoint.cpp, widening.cpp, comprehensions.cpp
   Flow run_for(const syntax::ForStmt& stmt);
   bool building() const;
-  // Would the rounds of an unrolled loop behind the first `ran` do what the last of these did, since
-  // `before`, to other objects? Asked only where no rule looks at the single round: in rehearsals, for one
+  // Would the iterations of an unrolled loop after the first `ran` do what the last of these did, since
+  // `before`, to other objects? Asked only where no rule looks at the single iteration: in dry runs, for one
   // rank, to show.
-  bool rest_is_alike(
-      const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round);
+  bool rest_is_equivalent(
+      const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& iteration);
   Flow run_while(const syntax::WhileStmt& stmt);
   Flow run_else(
       syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
-  std::optional<Flow> run_known_rounds(const syntax::WhileStmt& stmt, std::vector<Block>& first);
-  Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round);
-  RoundCounts round_counts(Int length);
+  std::optional<Flow> run_known_iterations(const syntax::WhileStmt& stmt, std::vector<Block>& first);
+  Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& iteration);
+  IterationCounts iteration_counts(Int length);
   std::string length_name(Place born) const;
   Int length_of_slice(Int size, const values::SliceObject& slice);
   // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in
@@ -227,7 +227,7 @@ private:
   bool run_unrolled(
       const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
   Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
-  Flow run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose);
+  Flow run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   bool covers(Value wide, Value value) const;
   Value without_made(Value state, std::uint64_t since);
   Value any_of_wide(Value wide);
@@ -274,7 +274,7 @@ private:
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   const syntax::Expr* read_to_its_end(Value function, const syntax::CallExpr& expr) const;
   // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind
-  // them (`behind`).
+  // them (`after`).
   std::vector<Value> evaluate_elements(
       syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
@@ -304,14 +304,14 @@ private:
   bool refuses_all(
       const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
   int tries_for_others(std::string_view raised);
-  void settle(ProblemEvent& event, Cond when, bool again, std::string_view raises);
+  void qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
       const syntax::CallExpr* expr);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
       const syntax::CallExpr* expr);
   Value call_unknown(Value function, const Arguments& arguments, Place place);
   void lose_patched(
-      const Arguments& arguments, Place where);  // what a call names may be another thing behind it
+      const Arguments& arguments, Place where);  // what a call names may be another thing after it
   void record_unseen(Value function, const Arguments& arguments, Place where);
   // unseen_communication.cpp
   bool may_communicate(const values::Function& function, int depth = 0);

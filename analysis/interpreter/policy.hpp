@@ -13,16 +13,16 @@ struct Policy {
       false;  // calls succeed as they are meant: what is not known of one operand is as the other needs it
   bool optional_is_given = false;     // what may be None is not
   bool believes_annotations = false;  // parameters are what their annotations say
-  bool joins_alike = false;           // two values with the same shape are one
+  bool joins_equivalent = false;      // two values with the same shape are one
   bool names_sizes = false;           // a size that is not known goes by a name that the program gives it
   // What is run
   bool runs_called_functions =
       false;  // on symbols, as if nobody called them: what holds of every call is shown
   bool follows_keyword_choices = false;
   bool picks_override = false;  // an abstract method is one of those that override it
-  bool skips_alike_rounds =
+  bool skips_equal_iterations =
       false;  // of an unrolled loop, those that would do what the one before did to other objects
-  bool looks_for_failures = true;  // rounds that nothing but failures is learned from
+  bool looks_for_failures = true;  // iterations that nothing but failures is learned from
   bool facts_of_other_classes =
       true;  // what a method does for an object of a derived class is a fact of its text, too
 };

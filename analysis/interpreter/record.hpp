@@ -1,4 +1,4 @@
-// What one run leaves behind: the events in order, under their conditions, and what is known of each
+// What one run leaves after: the events in order, under their conditions, and what is known of each
 // expression. Rules, hover and hints are readers of it. Knows no rule.
 #pragma once
 
@@ -76,8 +76,8 @@ public:
   Int roles[6] =
       {};  // by symbolic::Role: the atoms that stand for the rank, the world size…; null if never asked for
   std::map<std::string, Cond, std::less<>> conditions;  // by name: "torch.distributed.is_initialized"
-  const values::Object* earlier =
-      nullptr;  // in the graph of a tensor that was computed from one that an earlier round of a loop left
+  const values::Object* earlier = nullptr;  // in the graph of a tensor that was computed from one that an
+                                            // earlier iteration of a loop left
   std::set<Cond>
       unseen;  // conditions that come from code that was not seen: nothing is known of their sharing
   std::vector<std::unique_ptr<Event>> events;

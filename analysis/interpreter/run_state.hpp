@@ -119,8 +119,8 @@ protected:
   std::uint64_t step_limit_ = 0;
   int nesting_ = 0;        // see Nested
   int depth_ = 0;          // of calls
-  int generic_depth_ = 0;  // loops around that stand for any number of rounds
-  int dry_runs_ = 0;       // rounds whose events and facts are thrown away
+  int generic_depth_ = 0;  // loops around that stand for any number of iterations
+  int dry_runs_ = 0;       // iterations whose events and facts are thrown away
   int guards_ = 0;         // try bodies around
   int branches_ = 0;       // forks around of which nothing decides which side is taken
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.

@@ -116,7 +116,7 @@ public:
   // ends.
   virtual Value raise_builtin(std::string_view exception, Place place) = 0;
   virtual bool of_any_use() const = 0;  // the run of a class that nobody constructs
-  virtual Value settled(
+  virtual Value refined(
       Value value) = 0;  // resolved; an unknown that was found to be a tensor is that tensor
   // A choice whose condition is decided becomes its side.
   Value resolve(Value value) { return value.is(values::Kind::choice) ? decided(value) : value; }

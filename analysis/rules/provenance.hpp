@@ -1,4 +1,4 @@
-// Where tensors came from: the operations behind them, as the run left them (values::Producer), and what
+// Where tensors came from: the operations after them, as the run left them (values::Producer), and what
 // follows from that in algebra. What several rules of models ask; says nothing to the user.
 #pragma once
 
@@ -66,7 +66,7 @@ std::optional<std::int64_t> size_of(const Record& record, const Dim& dim);
 std::optional<std::vector<std::size_t>> dimensions(
     const Record& record, const Producer& made, std::string_view name = "dim");
 // Back through operations that only move or convert the numbers, as far as `moves` allows.
-const TensorState* behind(const TensorState* state, bool moves = true);
+const TensorState* after(const TensorState* state, bool moves = true);
 // Is it computed from the other, over any operations, as far as is known?
 bool comes_from(const TensorState* state, const TensorState* source);
 // All tensors that it is computed from, itself first.
@@ -74,7 +74,7 @@ std::vector<const TensorState*> ancestors(const TensorState* state);
 // Calls it by the name that the program gives it, or by the text of the expression.
 std::string text_of(const Record& record, const Producer& made);
 
-// The scores of a router: what was projected to so many columns, behind softmax, sigmoid or a bias. Null if
+// The scores of a router: what was projected to so many columns, after softmax, sigmoid or a bias. Null if
 // it is nothing of the kind.
 struct Scores {
   const TensorState* logits = nullptr;  // as the projection made them

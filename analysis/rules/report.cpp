@@ -41,8 +41,8 @@ void Report::relate(Finding& finding, Place place, std::string message) const {
 }
 
 void Report::relate_calls(Finding& finding, const CallSite* calls) const {
-  int shown = 0;
-  for (; calls && calls->outer && shown < 3; calls = calls->outer, ++shown)
+  int source_excerpt = 0;
+  for (; calls && calls->outer && source_excerpt < 3; calls = calls->outer, ++source_excerpt)
     relate(finding, calls->place, std::string(calls->function->qualified) + " is called here");
 }
 

@@ -48,7 +48,7 @@ values::Value argument(const OperationEvent& event, std::size_t index);
 
 // Calls `each` for every event of a block and of the blocks in it, in order.
 void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
-// Those of the runs with defaults, too, come behind.
+// Those of the runs with defaults, too, come after.
 void visit_with_defaults(
     const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);

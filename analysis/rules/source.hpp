@@ -1,4 +1,4 @@
-// Finding the syntax behind a place again, and rewriting lines of it with their comments and indentation
+// Finding the syntax after a place again, and rewriting lines of it with their comments and indentation
 // kept.
 #pragma once
 

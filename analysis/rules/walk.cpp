@@ -31,7 +31,7 @@ std::vector<symbolic::Assignment> numbers_of(const Record& record, Process proce
 }
 
 // Where a walk is left to.
-enum class Left : std::uint8_t { no, round, loop, call, process };
+enum class Left : std::uint8_t { no, iteration, loop, call, process };
 
 class Explorer {
 public:
@@ -128,7 +128,8 @@ private:
             matters(static_cast<const BranchEvent*>(event)->no);
         break;
       case EventKind::loop:
-        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) any = any || matters(round);
+        for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+          any = any || matters(iteration);
         break;
       case EventKind::call: any = any || communicates(static_cast<const CallEvent*>(event)->body); break;
       case EventKind::attempt: {
@@ -157,8 +158,8 @@ private:
             communicates(static_cast<const BranchEvent*>(event)->no);
         break;
       case EventKind::loop:
-        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-          any = any || communicates(round);
+        for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+          any = any || communicates(iteration);
         break;
       case EventKind::call: any = any || communicates(static_cast<const CallEvent*>(event)->body); break;
       case EventKind::attempt: {
@@ -206,7 +207,7 @@ private:
         switch (static_cast<const ExitEvent&>(*event).exit) {
         case ExitKind::return_: left = Left::call; break;
         case ExitKind::break_: left = Left::loop; break;
-        case ExitKind::continue_: left = Left::round; break;
+        case ExitKind::continue_: left = Left::iteration; break;
         case ExitKind::raise: left = Left::process; break;
         }
         break;
@@ -220,7 +221,7 @@ private:
 
   Left walk_branch(const BranchEvent& branch) {
     if (!matters(branch.yes) && !matters(branch.no)) return Left::no;
-    if (walk_.is_alike && walk_.is_alike(branch)) return walk_side(branch, true);
+    if (walk_.is_equivalent && walk_.is_equivalent(branch)) return walk_side(branch, true);
     switch (decide(branch.condition)) {
     case Answer::yes: missing_ = nullptr; return walk_side(branch, true);
     case Answer::no: missing_ = nullptr; return walk_side(branch, false);
@@ -236,9 +237,9 @@ private:
   }
 
   Left walk_loop(const LoopEvent& loop) {
-    for (const Block& round : loop.rounds) {
-      const Left left = walk(round);
-      if (left == Left::round) continue;
+    for (const Block& iteration : loop.iterations) {
+      const Left left = walk(iteration);
+      if (left == Left::iteration) continue;
       if (left == Left::loop) return Left::no;
       if (left != Left::no) return left;
     }

@@ -41,7 +41,7 @@ struct Walk {
   std::function<bool(const interpreter::OperationEvent&)> wanted;
   // Branches whose sides do the same, as far as it matters: one is followed, and the condition stays open.
   // Null: none.
-  std::function<bool(const interpreter::BranchEvent&)> is_alike = {};
+  std::function<bool(const interpreter::BranchEvent&)> is_equivalent = {};
   // Choices that are explored at most; beyond, `explore` answers false.
   std::size_t limit = 512;
 };

@@ -1,5 +1,5 @@
 // What several runs of one place have in common, to be shown there.
-#include "snapshot/shown.hpp"
+#include "snapshot/display_value.hpp"
 
 #include "syntax/text.hpp"
 
@@ -9,15 +9,15 @@ namespace stepzero::snapshot {
 
 namespace {
 
-bool same(const Shown::Dim& a, const Shown::Dim& b) {
+bool same(const DisplayValue::Dim& a, const DisplayValue::Dim& b) {
   return a.is_int == b.is_int && a.value == b.value && a.text == b.text;
 }
-bool open(const Shown::Dim& dim) { return !dim.is_int && dim.text == "?"; }
-bool rest(const Shown::Dim& dim) { return !dim.is_int && dim.text == "..."; }
-bool whole(const Shown& value) {
+bool open(const DisplayValue::Dim& dim) { return !dim.is_int && dim.text == "?"; }
+bool rest(const DisplayValue::Dim& dim) { return !dim.is_int && dim.text == "..."; }
+bool whole(const DisplayValue& value) {
   return value.shape && std::none_of(value.shape->begin(), value.shape->end(), rest);
 }
-bool is_name(const Shown::Dim& dim) {
+bool is_name(const DisplayValue::Dim& dim) {
   return !dim.is_int && !dim.text.empty() && !open(dim) && !rest(dim) &&
       std::all_of(dim.text.begin(), dim.text.end(), [](char c) { return syntax::is_word(c) || c == '.'; });
 }
@@ -31,9 +31,9 @@ bool only_named_differently(const Seen& a, const Seen& b) {
 
 // Takes from `into` what is not so of `other`, too. `names` has the function's own names of the sizes; it may
 // be null.
-bool take_common(Seen& into, const Seen& other, const Shown* names) {
-  Shown& left = into.value;
-  const Shown& right = other.value;
+bool take_common(Seen& into, const Seen& other, const DisplayValue* names) {
+  DisplayValue& left = into.value;
+  const DisplayValue& right = other.value;
   if (left.kind != right.kind) return false;
   left.optional = left.optional || right.optional;
   if (left.kind != "tensor") {
@@ -47,7 +47,7 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
         left.items[i] = !mine.value.kind.empty() &&
                 take_common(mine, theirs, named ? &names->items[i] : nullptr)
             ? std::move(mine.value)
-            : Shown{};
+            : DisplayValue{};
       }
       return true;
     }
@@ -75,7 +75,7 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
     }
     return true;
   }
-  std::vector<Shown::Dim> last;
+  std::vector<DisplayValue::Dim> last;
   for (std::size_t i = 1; i <= std::min(left.shape->size(), right.shape->size()); ++i) {
     const auto& dim = (*left.shape)[left.shape->size() - i];
     if (rest(dim) || open(dim) || !same(dim, (*right.shape)[right.shape->size() - i])) break;
@@ -92,7 +92,7 @@ bool take_common(Seen& into, const Seen& other, const Shown* names) {
 
 // What is true of every call is true of this one. With `own_names`, sizes go by the names that the function
 // has for them.
-void add(Shown& value, const Shown& general, bool own_names) {
+void add(DisplayValue& value, const DisplayValue& general, bool own_names) {
   if (value.dtype.empty()) value.dtype = general.dtype;
   if (value.device.empty()) value.device = general.device;
   if (!general.shape ||
@@ -111,7 +111,7 @@ void add(Shown& value, const Shown& general, bool own_names) {
 
 }  // namespace
 
-std::optional<Shown> common_value(std::vector<Seen> seen) {
+std::optional<DisplayValue> common_value(std::vector<Seen> seen) {
   // What is true of every call, then what each call adds.
   Seen general, common;
   bool has_general = false, general_holds = true, has_common = false;
@@ -125,7 +125,7 @@ std::optional<Shown> common_value(std::vector<Seen> seen) {
   }
   has_general = has_general && general_holds && !general.value.kind.empty();
   const bool tensor = has_general && general.value.kind == "tensor";
-  const Shown own = general.value;
+  const DisplayValue own = general.value;
   for (Seen& each : seen) {
     if (each.general) continue;
     if (tensor && each.value.kind.empty())

@@ -22,7 +22,7 @@ public:
 
   // The work, for another core; at most once.
   std::function<void()> work();
-  void begin(const syntax::BackgroundRunner& elsewhere) { working_ = elsewhere(work()); }
+  void begin(const syntax::BackgroundRunner& background) { working_ = background(work()); }
   const Run* get();  // null if it could not be made
 
 private:

@@ -85,29 +85,29 @@ std::optional<DescribedSize> size_of(std::string_view word) {
   return size;
 }
 
-// The text between the bracket at `at` and its fellow; `behind` is what follows. Nothing if it does not close
+// The text between the bracket at `at` and its fellow; `after` is what follows. Nothing if it does not close
 // soon, or brackets nest.
 std::optional<std::string_view> within_brackets(
-    std::string_view text, std::size_t at, std::string_view& behind) {
+    std::string_view text, std::size_t at, std::string_view& after) {
   const auto end = text.find_first_of(")]", at + 1);
   if (end == std::string_view::npos || text.find_first_of("([{", at + 1) < end) return std::nullopt;
   if ((text[at] == '(') != (text[end] == ')')) return std::nullopt;
-  behind = text.substr(end + 1);
+  after = text.substr(end + 1);
   return text.substr(at + 1, end - at - 1);
 }
 
 // Is another shape said to be possible, too? `(B, T) or (B, T, C)`
-bool has_alternative(std::string_view behind) {
-  behind = behind.substr(0, std::min<std::size_t>(behind.size(), 24));
-  const auto bracket = behind.find_first_of("([");
-  const std::string_view before = behind.substr(0, bracket);
+bool has_alternative(std::string_view after) {
+  after = after.substr(0, std::min<std::size_t>(after.size(), 24));
+  const auto bracket = after.find_first_of("([");
+  const std::string_view before = after.substr(0, bracket);
   const std::string words = " " + lower(trimmed(before, " \t\n\r`'\",:;*")) + " ";
   return bracket != std::string_view::npos &&
       (words.find(" or ") != std::string::npos || words.find("/") != std::string::npos ||
           words.find("|") != std::string::npos);
 }
 
-// The first shape that the text tells of: behind the word "shape" or "size", or, where it `may_begin` with
+// The first shape that the text tells of: after the word "shape" or "size", or, where it `may_begin` with
 // one, at its start.
 std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
   text = text.substr(0, longest_entry);
@@ -127,9 +127,9 @@ std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
         (start.empty() || start == "tensor" || start == "a tensor" || start == "tensor of" ||
             start == "torch.tensor");
     if (!told && !begins) continue;
-    std::string_view behind;
-    const auto inner = within_brackets(text, at, behind);
-    if (!inner || has_alternative(behind)) return std::nullopt;
+    std::string_view after;
+    const auto inner = within_brackets(text, at, after);
+    if (!inner || has_alternative(after)) return std::nullopt;
     auto shape = described_sizes(*inner);
     // [B x G] may be one size, the product of two.
     if (shape && !told && shape->size() == 2 && inner->find(',') == std::string_view::npos)
@@ -142,7 +142,7 @@ std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
 
 struct Line {
   std::size_t indent = 0;
-  std::string_view text;  // behind the indent
+  std::string_view text;  // after the indent
 };
 std::vector<Line> lines_of(std::string_view text) {
   std::vector<Line> lines;
@@ -156,7 +156,7 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-// What a line of a docstring says behind the parameter that it is an entry of; null data if it is none's.
+// What a line of a docstring says after the parameter that it is an entry of; null data if it is none's.
 std::string_view entry_of(std::string_view line, std::string_view name) {
   bool field = false;
   if (line.starts_with(":param")) {
@@ -221,7 +221,7 @@ std::optional<DescribedShape> in_comment(std::string_view comment, std::string_v
   return shape_in(comment, true);
 }
 
-std::string_view comment_behind(std::string_view text, std::size_t at) {
+std::string_view comment_after(std::string_view text, std::size_t at) {
   if (at >= text.size()) return {};
   const std::string_view line = text.substr(at, std::min(text.find('\n', at), text.size()) - at);
   const auto hash = line.find('#');
@@ -310,7 +310,7 @@ std::map<std::string, DescribedShape, std::less<>> described_parameters(
     const std::string_view before = text.substr(
         0, std::min<std::size_t>(parameter.span.begin + offset, text.size()));
     const bool first = trimmed(before.substr(before.rfind('\n') + 1), " \t").empty();
-    if (last) shape = in_comment(comment_behind(text, at), name, first || i <= 1);
+    if (last) shape = in_comment(comment_after(text, at), name, first || i <= 1);
     for (std::size_t c = 0; c < comments.size() && !shape; ++c) shape = in_comment(comments[c], name, false);
     if (!shape) shape = in_docstring(lines, name);
     if (shape) made.emplace(name, std::move(*shape));

@@ -1,6 +1,6 @@
 #include "snapshot/facts.hpp"
 
-#include "snapshot/shown.hpp"
+#include "snapshot/display_value.hpp"
 
 #include <algorithm>
 #include <map>
@@ -104,8 +104,8 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
           last->fact->general == general && last->fact->root == root)
         continue;
       last = &raw[next];
-      Shown shown = show(record, fact.value, fact.tensor);
-      std::string text = shown.short_text() + " " + shown.device;
+      DisplayValue displayed = show(record, fact.value, fact.tensor);
+      std::string text = displayed.short_text() + " " + displayed.device;
       const auto known = [&, in = root, is_general = general](const Seen& other) {
         return other.general == is_general && other.root == in && other.text == text;
       };
@@ -115,7 +115,7 @@ void collect_facts(const Record& record, std::vector<Fact>& facts) {
         break;
       }
       const bool rooted = root > 0 && root <= record.roots.size();
-      seen.push_back({std::move(shown), std::move(text), general, root,
+      seen.push_back({std::move(displayed), std::move(text), general, root,
           rooted ? record.roots[root - 1]->owner : nullptr});
       if (!made->origins && fact.tensor) made->origins = origins.of(fact.tensor->shape);
     }

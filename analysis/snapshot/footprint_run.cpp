@@ -55,8 +55,8 @@ public:
     if (without_files) whole.conditions.emplace(values::AbsentFiles::taken, whole.symbols.boolean(true));
     run(whole, true);
     // Facts come of a run on symbols only.
-    if (!shown_) run(shown_.emplace(), false);
-    Footprint made = footprint::footprint_of(whole, *shown_, options_);
+    if (!displayed_) run(displayed_.emplace(), false);
+    Footprint made = footprint::footprint_of(whole, *displayed_, options_);
     made.world = options_.world;
     if (launch_) made.launch = launch_->name;
     for (const auto& [name, condition] : whole.conditions)
@@ -101,7 +101,7 @@ private:
   const std::string& path_;
   footprint::Options options_;
   const Launch* launch_;
-  std::optional<interpreter::Record> shown_;
+  std::optional<interpreter::Record> displayed_;
 };
 
 // How much of it is known.

@@ -121,7 +121,7 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
               sources, script, line.command->folder, named.file, false, read))
         name(named.role, *file);
     ++counts_.all;
-    ++(!program ? counts_.elsewhere : is_known_wholly(line) ? counts_.whole : counts_.open);
+    ++(!program ? counts_.background : is_known_wholly(line) ? counts_.whole : counts_.open);
     if (!program) continue;
     auto& list = by_program_[*program];
     if (!list) list = std::make_shared<std::vector<Launch>>();

@@ -30,8 +30,8 @@ struct LaunchCounts {
   std::size_t all = 0;
   std::size_t whole =
       0;  // the program is there, and its arguments, its environment and the launcher's options are known
-  std::size_t open = 0;       // the program is there, and the script does not decide some of the words
-  std::size_t elsewhere = 0;  // the program is not among the sources, or its name is not known
+  std::size_t open = 0;        // the program is there, and the script does not decide some of the words
+  std::size_t background = 0;  // the program is not among the sources, or its name is not known
 };
 
 class Launches {

@@ -2,11 +2,11 @@
 
 namespace stepzero::snapshot {
 
-void RankRuns::begin(int world, std::function<void()> behind) {
-  begin(world, of_.roots_of_ranks, std::move(behind));
+void RankRuns::begin(int world, std::function<void()> after) {
+  begin(world, of_.roots_of_ranks, std::move(after));
 }
 
-RankRuns::RunsOfWorld* RankRuns::begin(int world, Only only, std::function<void()> behind) {
+RankRuns::RunsOfWorld* RankRuns::begin(int world, Only only, std::function<void()> after) {
   if (!elsewhere_) return nullptr;
   const auto [it, fresh] = worlds_.try_emplace(world);
   RunsOfWorld& begun = it->second;
@@ -17,13 +17,13 @@ RankRuns::RunsOfWorld* RankRuns::begin(int world, Only only, std::function<void(
     one.rank = rank;
     one.run = &of_.ranks[{rank, world}];  // the map itself is not touched elsewhere
   }
-  begun.working = elsewhere_([this, world, &begun, behind = std::move(behind)] {
+  begun.working = elsewhere_([this, world, &begun, after = std::move(after)] {
     for (One& one : begun.ranks)
       if (!one.taken.exchange(true)) {
         make_(*one.run, one.rank, world, begun.only);
         one.made = true;
       }
-    if (behind) behind();
+    if (after) after();
   });
   return &begun;
 }

@@ -21,12 +21,12 @@ public:
   // Brings one rank's run up to date.
   using Make = std::function<void(std::shared_ptr<Run>& run, int rank, int world, const Only& only)>;
 
-  RankRuns(Run& of, Make make, syntax::BackgroundRunner elsewhere)
-      : of_(of), make_(std::move(make)), elsewhere_(std::move(elsewhere)) {}
+  RankRuns(Run& of, Make make, syntax::BackgroundRunner background)
+      : of_(of), make_(std::move(make)), elsewhere_(std::move(background)) {}
 
   // Begins with all ranks of a world on the other core, if there is one, taking for granted that the same
-  // will be asked for as the last time. What else is to be done there comes `behind` them.
-  void begin(int world, std::function<void()> behind = {});
+  // will be asked for as the last time. What else is to be done there comes `after` them.
+  void begin(int world, std::function<void()> after = {});
   std::shared_ptr<interpreter::Record> of(int rank, int world, const Only& only);
 
 private:
@@ -43,7 +43,7 @@ private:
     std::unique_ptr<syntax::BackgroundTask>
         working;  // last: it ends before the rest goes; null: nothing is left to wait for
   };
-  RunsOfWorld* begin(int world, Only only, std::function<void()> behind = {});
+  RunsOfWorld* begin(int world, Only only, std::function<void()> after = {});
 
   Run& of_;
   Make make_;

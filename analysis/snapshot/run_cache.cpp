@@ -79,8 +79,8 @@ void RunCache::keep(std::unique_ptr<Run> run) {
     run_->standing = std::move(run->standing);
     return;
   }
-  for (Run* each = run.get(); each; each = each->shown.get())
-    if (each->shown && !rest(*each->shown)) each->shown.reset();
+  for (Run* each = run.get(); each; each = each->displayed.get())
+    if (each->displayed && !rest(*each->displayed)) each->displayed.reset();
   if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();
   const auto rest_ranks = [&](Run& each) {
     std::erase_if(each.ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });

@@ -91,7 +91,7 @@ private:
         node.holds = frame.yes;
         node.local = frame.local;
         if (loop && frame.unrolled)
-          rounds(node, begin, next, depth, unreached);
+          iterations(node, begin, next, depth, unreached);
         else
           node.body = nodes(begin, next, depth + 1, unreached);
       } else {
@@ -109,36 +109,36 @@ private:
     return made;
   }
 
-  // The rounds of a loop, one by one where they differ.
-  void rounds(ScheduleNode& loop, std::size_t begin, std::size_t end, std::size_t depth, bool unreached) {
-    const auto [fewest, most] = rows_.rounds(list_[begin].frames[depth]);
+  // The iterations of a loop, one by one where they differ.
+  void iterations(ScheduleNode& loop, std::size_t begin, std::size_t end, std::size_t depth, bool unreached) {
+    const auto [fewest, most] = rows_.iterations(list_[begin].frames[depth]);
     loop.times = most;
     loop.fewer = fewest < most;
     while (begin < end) {
       std::size_t next = begin + 1;
-      const int number = list_[begin].frames[depth].round;
-      while (next < end && list_[next].frames[depth].round == number) ++next;
-      ScheduleNode round;
-      round.kind = ScheduleNode::Kind::round;
-      round.where = loop.where;
-      round.times = number + 1;
-      round.body = nodes(begin, next, depth + 1, unreached);
-      loop.body.push_back(std::move(round));
+      const int number = list_[begin].frames[depth].iteration;
+      while (next < end && list_[next].frames[depth].iteration == number) ++next;
+      ScheduleNode iteration;
+      iteration.kind = ScheduleNode::Kind::iteration;
+      iteration.where = loop.where;
+      iteration.times = number + 1;
+      iteration.body = nodes(begin, next, depth + 1, unreached);
+      loop.body.push_back(std::move(iteration));
       begin = next;
     }
     // Those in a row that are alike are told once.
     std::vector<ScheduleNode> told;
     std::string before;
-    for (ScheduleNode& round : loop.body) {
-      std::string text = text_of(round.body);
-      const int number = *round.times;
+    for (ScheduleNode& iteration : loop.body) {
+      std::string text = text_of(iteration.body);
+      const int number = *iteration.times;
       if (!told.empty() && text == before && told.back().last + 1 == number) {
         told.back().last = number;
         continue;
       }
-      round.last = number;
+      iteration.last = number;
       before = std::move(text);
-      told.push_back(std::move(round));
+      told.push_back(std::move(iteration));
     }
     const bool all = told.size() == 1 && told.front().times == 1 && told.front().last == *loop.times;
     std::vector<ScheduleNode> body = all ? std::move(told.front().body) : std::move(told);
@@ -207,7 +207,7 @@ private:
     std::optional<Caller> caller;
     Communication::What what{};
     std::vector<int> partly;  // the ranks, where not all members are among them
-    std::set<int> apart;      // ranks that enter it in a hang, or behind it
+    std::set<int> apart;      // ranks that enter it in a hang, or after it
     std::set<int> members;
   };
 

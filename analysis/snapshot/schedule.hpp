@@ -45,7 +45,7 @@ struct Communication {
   std::optional<int> peer;
   std::int64_t tag = 0;
   std::vector<int> made;   // the members of the group that it makes
-  Shown tensor;            // what is sent or received; no kind: none, or not known
+  DisplayValue tensor;     // what is sent or received; no kind: none, or not known
   bool starts = false;     // returns at once, and is waited for later
   std::int64_t bytes = 0;  // that the rank has in it; 0: not known
 };
@@ -53,8 +53,8 @@ struct Communication {
 struct ScheduleNode {
   enum class Kind : std::uint8_t {
     step,       // `calls`: what the ranks enter together, by rank; who is not in it goes on
-    loop,       // `body` in each round of `text`; how many, if that is known: `times`
-    round,      // `body` is round `times` of the loop around, and each up to `last`
+    loop,       // `body` in each iteration of `text`; how many, if that is known: `times`
+    iteration,  // `body` is iteration `times` of the loop around, and each up to `last`
     choice,     // `body` where `text` is so, or is not
     handler,    // `body` where the try at this place fails
     hang,       // `calls`: where the ranks stand that wait; the others have ended
@@ -66,7 +66,7 @@ struct ScheduleNode {
   std::string text;  // "for batch in loader", "args.resume"; step: what is wrong with it, as the rules say it
   Spot where;
   std::optional<int> times;
-  bool fewer = false;  // of a loop: some ranks make fewer rounds
+  bool fewer = false;  // of a loop: some ranks make fewer iterations
   int last = 0;
   bool holds = true;       // choice
   bool local = false;      // choice: each rank decides for itself

@@ -2,7 +2,7 @@
 
 #include "footprint/ranks.hpp"
 #include "rules/ranks/collective_simulator.hpp"
-#include "snapshot/shown.hpp"
+#include "snapshot/display_value.hpp"
 
 #include <algorithm>
 
@@ -57,12 +57,12 @@ Spot spot_of(const Record& record, Place place) {
   return {chunk.path, span, chunk.module->text->position(span.begin, syntax::Encoding::utf8).line + 1};
 }
 
-std::pair<int, int> Rows::rounds(const Frame& loop) const {
-  const auto found = loop_rounds_.find({loop.site, loop.nth});
-  return found == loop_rounds_.end() ? std::pair(0, 0) : found->second;
+std::pair<int, int> Rows::iterations(const Frame& loop) const {
+  const auto found = loop_iterations_.find({loop.site, loop.nth});
+  return found == loop_iterations_.end() ? std::pair(0, 0) : found->second;
 }
 
-// Acts of all runs have numbers: the rank, the place with its calls, the rounds of the loops around, and
+// Acts of all runs have numbers: the rank, the place with its calls, the iterations of the loops around, and
 // which one it is of those alike.
 void Rows::number(const rules::JobRun& run) {
   numbers_.assign(run.size(), {});
@@ -70,8 +70,8 @@ void Rows::number(const rules::JobRun& run) {
     std::map<std::vector<int>, int> times;
     for (const CommEvent& comm : run[rank].comms) {
       std::vector<int> key{static_cast<int>(rank), comm.site};
-      for (const rules::Round& round : comm.rounds)
-        key.insert(key.end(), {round.site, round.nth, round.round});
+      for (const rules::Iteration& iteration : comm.iterations)
+        key.insert(key.end(), {iteration.site, iteration.nth, iteration.iteration});
       key.push_back(-1 - times[key]++);
       numbers_[rank].push_back(
           cell_numbers_.try_emplace(std::move(key), static_cast<int>(cell_numbers_.size())).first->second);
@@ -131,15 +131,17 @@ std::vector<std::vector<Head>> Rows::side_by_side(const rules::JobRun& run, cons
 
 std::vector<Frame> Rows::frames_of(const RankTrace& trace, const CommEvent& comm) const {
   std::vector<Frame> frames;
-  const auto add_loop = [&](const rules::Round& round) {
-    if (!round.loop) return;
-    Frame frame{Frame::Kind::loop, round.site, round.nth, round.round, round.loop->unrolled, true, false,
-        spot_of(record_, round.place), loop_text(record_, *round.loop, round.place)};
+  const auto add_loop = [&](const rules::Iteration& iteration) {
+    if (!iteration.loop) return;
+    Frame frame{Frame::Kind::loop, iteration.site, iteration.nth, iteration.iteration,
+        iteration.loop->unrolled, true, false, spot_of(record_, iteration.place),
+        loop_text(record_, *iteration.loop, iteration.place)};
     frames.push_back(std::move(frame));
   };
   std::size_t next = 0;
   for (std::size_t i = 0; i <= comm.turns.size(); ++i) {
-    for (; next < comm.rounds.size() && comm.rounds[next].turns <= i; ++next) add_loop(comm.rounds[next]);
+    for (; next < comm.iterations.size() && comm.iterations[next].turns <= i; ++next)
+      add_loop(comm.iterations[next]);
     if (i == comm.turns.size()) break;
     const rules::Decision& decision = trace.decisions[comm.turns[i]];
     if (decision.attempt && decision.yes) continue;
@@ -260,8 +262,8 @@ std::string Rows::problem_of(const rules::JobRun& run, const std::vector<Head>& 
     if (cause == rules::Cause::root || cause == rules::Cause::size || cause == rules::Cause::order ||
         cause == rules::Cause::making_groups)
       return wrong->second->text;
-    if (cause == rules::Cause::rounds && wrong->second->certain && !stuck)
-      return wrong->second->text;  // of rounds that are told as one
+    if (cause == rules::Cause::iterations && wrong->second->certain && !stuck)
+      return wrong->second->text;  // of iterations that are told as one
   }
   return {};
 }
@@ -278,10 +280,10 @@ bool Rows::parted(const rules::JobRun& run) {
   return false;
 }
 
-// A rank whose communication is not known from some point on proves nothing of what comes behind it.
+// A rank whose communication is not known from some point on proves nothing of what comes after it.
 bool Rows::known_until(const rules::JobRun& run, const std::vector<std::size_t>& at) {
   for (std::size_t rank = 0; rank < run.size(); ++rank)
-    if (run[rank].unsettled && at[rank] >= run[rank].settled &&
+    if (run[rank].uncertain && at[rank] >= run[rank].certain_comms &&
         !rules::waits_for_who_has_ended(run, at, rank))
       return false;
   return true;
@@ -301,11 +303,11 @@ void Rows::add(const rules::JobRun& run) {
   number(run);
   for (const RankTrace& trace : run) {
     for (const rules::LoopRun& loop : trace.loops) {
-      const auto [known, fresh] = loop_rounds_.try_emplace(
-          {loop.site, loop.nth}, std::pair(loop.rounds, loop.rounds));
+      const auto [known, fresh] = loop_iterations_.try_emplace(
+          {loop.site, loop.nth}, std::pair(loop.iterations, loop.iterations));
       if (!fresh)
         known->second = {
-            std::min(known->second.first, loop.rounds), std::max(known->second.second, loop.rounds)};
+            std::min(known->second.first, loop.iterations), std::max(known->second.second, loop.iterations)};
     }
     for (const rules::Decision& decision : trace.decisions)
       sides_[{decision.site, decision.nth}].insert(decision.yes);
@@ -331,7 +333,7 @@ void Rows::add(const rules::JobRun& run) {
     made.push_back(row_of(run, heads));
     for (const Head& head : heads) ++done[static_cast<std::size_t>(head.first)];
     for (std::size_t rank = 0; rank < run.size(); ++rank)
-      if (run[rank].unsettled && done[rank] >= run[rank].settled &&
+      if (run[rank].uncertain && done[rank] >= run[rank].certain_comms &&
           std::none_of(heads.begin(), heads.end(),
               [&](const Head& head) { return head.first == static_cast<int>(rank); }))
         made.back().open.push_back(static_cast<int>(rank));
@@ -353,9 +355,9 @@ void Rows::add(const rules::JobRun& run) {
     made.push_back(std::move(row));
   }
   if (stuck) {
-    std::vector<std::size_t> behind = until;
-    for (const Head& head : waiting) ++behind[static_cast<std::size_t>(head.first)];
-    for (const auto& heads : side_by_side(run, nullptr, behind, all)) {
+    std::vector<std::size_t> after = until;
+    for (const Head& head : waiting) ++after[static_cast<std::size_t>(head.first)];
+    for (const auto& heads : side_by_side(run, nullptr, after, all)) {
       made.push_back(row_of(run, heads));
       made.back().unreached = true;
     }
@@ -383,7 +385,7 @@ void Rows::merge(std::vector<Row> made) {
 }
 
 const std::list<Row>& Rows::rows() {
-  // What some run reaches is not behind a hang; conditions that are always so say nothing.
+  // What some run reaches is not after a hang; conditions that are always so say nothing.
   std::set<int> reached;
   for (const Row& row : rows_)
     if (!row.unreached) reached.insert(row.cells.begin(), row.cells.end());

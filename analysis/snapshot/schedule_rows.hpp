@@ -17,14 +17,14 @@ namespace stepzero::snapshot {
 struct Frame {
   enum class Kind : std::uint8_t { loop, choice, handler } kind = Kind::loop;
   int site = 0, nth = 0;
-  int round = 0;          // loop
-  bool unrolled = false;  // loop: its rounds are told one by one
+  int iteration = 0;      // loop
+  bool unrolled = false;  // loop: its iterations are told one by one
   bool yes = true;        // choice
   bool local = false;     // choice: each rank decides for itself
   Spot where;
   std::string text;
   bool same_block(const Frame& other) const {
-    return kind == other.kind && site == other.site && nth == other.nth && round == other.round &&
+    return kind == other.kind && site == other.site && nth == other.nth && iteration == other.iteration &&
         yes == other.yes;
   }
 };
@@ -33,7 +33,7 @@ Spot spot_of(const interpreter::Record& record, values::Place place);
 
 struct Row {
   ScheduleNode::Kind kind = ScheduleNode::Kind::step;  // step, hang or unmatched
-  std::vector<int> cells;            // what is in it: numbers of communications with their rank and rounds
+  std::vector<int> cells;  // what is in it: numbers of communications with their rank and iterations
   std::vector<Communication> calls;  // by rank
   std::vector<Frame> frames;         // outermost first
   std::vector<int> ended;            // of a hang
@@ -50,8 +50,8 @@ public:
   // Brings in one possible run.
   void add(const rules::JobRun& run);
   const std::list<Row>& rows();  // of all runs, in order
-  // Rounds of an unrolled loop by the ranks that come to it: the fewest, and the most.
-  std::pair<int, int> rounds(const Frame& loop) const;
+  // Iterations of an unrolled loop by the ranks that come to it: the fewest, and the most.
+  std::pair<int, int> iterations(const Frame& loop) const;
   bool any_hang() const { return hangs_; }
   bool seen() const { return runs_ > 0; }
   bool too_few_ranks() const {
@@ -81,7 +81,7 @@ private:
   std::vector<std::vector<int>> numbers_;  // of the run that is brought in: by rank, by communication
   std::map<int, std::list<Row>::iterator> last_row_;  // by cell
   std::set<std::vector<int>> present_;                // rows: what is in them, with their kind
-  std::map<std::pair<int, int>, std::pair<int, int>> loop_rounds_;
+  std::map<std::pair<int, int>, std::pair<int, int>> loop_iterations_;
   std::map<std::pair<int, int>, std::set<bool>> sides_;  // of conditions
   bool hangs_ = false;
   bool names_more_ = false;

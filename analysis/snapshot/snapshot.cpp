@@ -7,6 +7,7 @@
 #include "rules/report.hpp"
 #include "rules/run_conditions.hpp"
 #include "snapshot/default_run.hpp"
+#include "snapshot/display_run.hpp"
 #include "snapshot/documents.hpp"
 #include "snapshot/facts.hpp"
 #include "snapshot/launched_run.hpp"
@@ -14,7 +15,6 @@
 #include "snapshot/rank_runs.hpp"
 #include "snapshot/run_cache.hpp"
 #include "snapshot/schedule.hpp"
-#include "snapshot/shown_run.hpp"
 #include "snapshot/suppress.hpp"
 #include "snapshot/why.hpp"
 
@@ -160,8 +160,8 @@ private:
         [this](std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only) {
           as_rank(one, rank, world, only);
         },
-        options_.elsewhere);
-    const bool wants_ranks = options_.elsewhere && (options_.want_schedule || compares_ranks(options_));
+        options_.background);
+    const bool wants_ranks = options_.background && (options_.want_schedule || compares_ranks(options_));
     run_->record.on_statements = [this, wants_ranks] {
       if (options_.clock) options_.clock->enter(Phase::roots);
       const bool open = run_->record.open_to_defaults;
@@ -169,8 +169,8 @@ private:
       run_->record.derived.clear();  // what readers found out is of a part of the run
       if (may_part)
         ranks_->begin(2, open ? defaults_->work() : nullptr);
-      else if (open && options_.elsewhere)
-        defaults_->begin(options_.elsewhere);
+      else if (open && options_.background)
+        defaults_->begin(options_.background);
     };
     if (options_.on_findings && run_->standing.text)
       run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
@@ -394,7 +394,7 @@ private:
           [this, &own](std::shared_ptr<Run>& run, int rank, int world, const RankRuns::Only& only) {
             as_rank(run, rank, world, only, &own);
           },
-          options_.elsewhere));
+          options_.background));
       const auto& results = of_launched_.emplace_back(
           std::make_unique<RankResults>(launched, started_by(*launched_ranks_.back(), &own)));
       conditions(false, false, launch.world.value_or(0)).keep(launched);
@@ -411,17 +411,17 @@ private:
   // ------------------------------------------------------------ what is shown
   void collect_facts_of_run() {
     const Record& record = run_->record;
-    const Record* shown = run_to_show(*run_, sources_, path_, limits_,
+    const Record* displayed = run_to_show(*run_, sources_, path_, limits_,
         [this](Run& run, const interpreter::Limits& bounds) { begin(run, bounds); });
-    collect_facts(shown ? *shown : record, result_.facts);
+    collect_facts(displayed ? *displayed : record, result_.facts);
     if (options_.want_footprint && !record.out_of_budget)
       if (auto made = footprint::footprint_of(
-              with_defaults_ ? *with_defaults_ : record, shown ? *shown : record);
+              with_defaults_ ? *with_defaults_ : record, displayed ? *displayed : record);
           !made.models.empty())
         result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
     result_.facts.shrink_to_fit();
     // Kept for the next edit where there was one before: most files that are opened are only read.
-    if (!again_) run_->shown.reset();
+    if (!again_) run_->displayed.reset();
   }
   // The ranks' own runs heed the flag of a cancelled analysis, too: what they left is not the whole then.
   void collect_schedules() {

@@ -24,7 +24,7 @@ namespace stepzero::snapshot {
 
 // A known value, ready to be shown. `kind`: tensor, tuple, list, dict, int, float, bool, str, module, none,
 // dtype, device.
-struct Shown {
+struct DisplayValue {
   std::string kind;
   // tensor: each dimension an int or the text of an expression; nullopt: unknown rank; a partly known shape
   // starts or ends with "...".
@@ -34,11 +34,11 @@ struct Shown {
     std::string text;
   };
   std::optional<std::vector<Dim>> shape;
-  std::string dtype;         // "float32", or empty
-  std::string device;        // "cuda", "cuda:0", "cpu", or empty
-  std::string value;         // int, float, bool, str: the value's text, if known
-  std::vector<Shown> items;  // tuple, list
-  bool optional = false;     // or None
+  std::string dtype;                // "float32", or empty
+  std::string device;               // "cuda", "cuda:0", "cpu", or empty
+  std::string value;                // int, float, bool, str: the value's text, if known
+  std::vector<DisplayValue> items;  // tuple, list
+  bool optional = false;            // or None
   // One line: "float32[B, T, 768]", "(float32[2, 3], int64[2])", "int = 3 * B".
   std::string short_text() const;
 };
@@ -49,8 +49,8 @@ struct Fact {
   syntax::Span span;  // absolute bytes, in the analysed file
   std::string name;   // "x", "self.fc1"; the text of an expression statement; empty for other expressions
   bool is_place = false;
-  bool is_assignment = false;  // takes an inlay hint behind the name
-  Shown value;
+  bool is_assignment = false;  // takes an inlay hint after the name
+  DisplayValue value;
   // Where each dimension came from; null: not told. Facts of one shape share it.
   std::shared_ptr<const std::vector<rules::Related>> origins;
 };
@@ -93,7 +93,7 @@ struct Options {
   bool want_footprint = false;          // beside the facts
   bool want_launched = false;           // with it: that of each launch
   std::uint32_t why_line = 0;           // of which to tell why nothing is found there, from 1; 0: none
-  syntax::PhaseClock* clock = nullptr;  // told what goes on; then `elsewhere` is empty
+  syntax::PhaseClock* clock = nullptr;  // told what goes on; then `background` is empty
   int world = 0;  // ranks of the schedule; 0: two, or as many as the program is made for
   // Called with the result as it is before its facts and schedule are collected, on the same thread: findings
   // are what somebody waits for. Before that perhaps with a partial one, where an edit of one function is
@@ -108,7 +108,7 @@ struct Options {
   // leaves what it has run in it. The result is the same as without.
   RunCache* memory = nullptr;
   // Another core, if one is free: somebody waits for this analysis, and few others go on.
-  syntax::BackgroundRunner elsewhere;
+  syntax::BackgroundRunner background;
   const std::atomic<bool>* cancelled =
       nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };

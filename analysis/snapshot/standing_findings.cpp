@@ -12,11 +12,10 @@ namespace {
 // Where a span of one text stands in another. Nothing where the edit lies in the span or cuts into it; a span
 // around the whole edit grows with it.
 std::optional<syntax::Span> moved(syntax::Span span, const syntax::Difference& edit) {
-  const auto behind = [&](std::uint32_t at) { return at - edit.end_before + edit.end_now; };
-  if (span.begin >= edit.end_before) return syntax::Span{behind(span.begin), behind(span.end)};
+  const auto after = [&](std::uint32_t at) { return at - edit.end_before + edit.end_now; };
+  if (span.begin >= edit.end_before) return syntax::Span{after(span.begin), after(span.end)};
   if (span.end <= edit.begin) return span;
-  if (span.begin < edit.begin && span.end > edit.end_before)
-    return syntax::Span{span.begin, behind(span.end)};
+  if (span.begin < edit.begin && span.end > edit.end_before) return syntax::Span{span.begin, after(span.end)};
   return std::nullopt;
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::uint32_t first_lines = 20;  // where a comment may speak for the file
 
-// The rules named behind `keyword`; empty if the comment does not say it.
+// The rules named after `keyword`; empty if the comment does not say it.
 std::vector<std::string> named(std::string_view comment, std::string_view keyword) {
   const auto at = comment.find("stepzero:");
   if (at == std::string_view::npos) return {};

@@ -112,7 +112,7 @@ private:
         const auto& loop = static_cast<const LoopEvent&>(*event);
         way.push_back((loop.stmt ? "in the loop of " : "in the comprehension of ") + at(event->place) +
             (loop.unrolled ? " (unrolled)" : ""));
-        for (std::size_t i = 0; i < loop.rounds.size() && i < 2; ++i) walk(root, loop.rounds[i], way);
+        for (std::size_t i = 0; i < loop.iterations.size() && i < 2; ++i) walk(root, loop.iterations[i], way);
         way.pop_back();
         break;
       }
@@ -210,7 +210,7 @@ private:
     if (!rules::may_part(record_))
       return say("Ranks: nothing in the file tells them apart, or nothing communicates.");
     const auto& compared = ranks_.comparison();
-    if (compared.settled.contains(&root)) say("Ranks: " + root.name + " was compared wholly.");
+    if (compared.compared_roots.contains(&root)) say("Ranks: " + root.name + " was compared wholly.");
     for (const auto& note : compared.notes)
       if (note.first == &root) say("Ranks: " + note.second);
     for (const auto& mismatch : compared.found)

@@ -29,7 +29,7 @@ std::string_view name_of(Role role) {
 }
 
 // A word with "…" for what is not known.
-std::string shown(const Word& word) {
+std::string displayed(const Word& word) {
   std::string text;
   for (const char c : word.text)
     text += c == documents::Chars::hole || c == documents::Chars::words ? std::string("…")
@@ -79,7 +79,7 @@ private:
       if (command.is_conditional)
         say("The command stands in a branch, a loop whose values are not known, or a function.");
       if (line == lines.end())
-        say("The command " + shown(command.words.front()) + " launches no program of Python.");
+        say("The command " + displayed(command.words.front()) + " launches no program of Python.");
       else
         launch(*line);
     }
@@ -91,23 +91,23 @@ private:
         (line.wrapper.empty() ? "" : " under " + line.wrapper) + ".");
     for (const rules::launch::GivenOption& given : line.options)
       if (given.value && !given.value->is_known())
-        say("The value of `" + given.flag.text + "` is not known: " + shown(*given.value) + ".");
+        say("The value of `" + given.flag.text + "` is not known: " + displayed(*given.value) + ".");
     for (const Word& word : line.arguments) {
       if (!word.is_known())
-        say("An argument is not known: " + shown(word) + ", written on " + line_of(word.written) + ".");
+        say("An argument is not known: " + displayed(word) + ", written on " + line_of(word.written) + ".");
       if (word.by_default && word.is_known())
-        say("The argument " + shown(word) + " holds by default only: it makes a warning, and no error.");
+        say("The argument " + displayed(word) + " holds by default only: it makes a warning, and no error.");
     }
     if (!line.is_whole) say("In front of the script stand words that are not known.");
     if (!line.script) return say("Which script it launches is not seen.");
     if (!line.script->is_known())
-      return say("Which script it launches is not known: " + shown(*line.script) + ".");
+      return say("Which script it launches is not known: " + displayed(*line.script) + ".");
     const auto files = rules::launch::script_files(
         input_.sources, input_.path, line.command->folder, line.script->text, line.is_module, input_.read);
     if (files.empty())
-      return say("No file " + shown(*line.script) + " was found: nothing is said of its arguments.");
+      return say("No file " + displayed(*line.script) + " was found: nothing is said of its arguments.");
     if (files.size() > 1)
-      say("Several files may be meant by " + shown(*line.script) + ": only what all refuse is told.");
+      say("Several files may be meant by " + displayed(*line.script) + ": only what all refuse is told.");
     for (const std::string& file : files) {
       const auto options = rules::launch::options_of_script(input_.sources, file, input_.read);
       say("`" + file + "` " +

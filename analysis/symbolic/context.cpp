@@ -25,14 +25,14 @@ bool Context::varies(Int a) const {
 }
 
 std::size_t Context::atoms_made() const { return state_->infos.size(); }
-void Context::note_rounds(std::size_t first, std::uint64_t began) {
+void Context::note_iterations(std::size_t first, std::uint64_t began) {
   for (std::size_t i = first; i < state_->infos.size(); ++i)
-    if (state_->infos[i].made > began) state_->infos[i].of_round = true;
+    if (state_->infos[i].made > began) state_->infos[i].of_iteration = true;
 }
-bool Context::is_of_round(Int a) const {
+bool Context::is_of_iteration(Int a) const {
   if (!a || value(a)) return false;
   bool found = false;
-  atoms(a, [&](Int atom) { found = found || (atom->info && atom->info->of_round); });
+  atoms(a, [&](Int atom) { found = found || (atom->info && atom->info->of_iteration); });
   return found;
 }
 Int Context::another(Int a) {
@@ -42,7 +42,7 @@ Int Context::another(Int a) {
   info.upper = upper(a);
   info.sharing = sharing(a);
   info.role = Role::none;
-  info.of_round = false;
+  info.of_iteration = false;
   return fresh(std::move(info));
 }
 

@@ -45,7 +45,7 @@ struct AtomInfo {
   std::optional<std::int64_t> usual = {};  // what it is where nobody says otherwise: a parameter's default
   bool varies = false;    // it stands for one of many that differ: sizes of the layers of a list
   bool stand_in = false;  // the name is one until the program gives another
-  bool of_round =
+  bool of_iteration =
       false;  // it was made in a round of a loop: each item of a list that the rounds filled has its own
   std::uint64_t made = ~std::uint64_t{
       0};  // when the value was made whose number it is, on the clock of who makes values; by default now
@@ -97,8 +97,8 @@ public:
   // A loop notes at its end that the atoms made since its beginning are of its rounds, but for those of
   // values that were there before.
   std::size_t atoms_made() const;
-  void note_rounds(std::size_t first, std::uint64_t began);
-  bool is_of_round(Int a) const;  // is any of its atoms?
+  void note_iterations(std::size_t first, std::uint64_t began);
+  bool is_of_iteration(Int a) const;  // is any of its atoms?
   // Another number of which as much is known as of `a` by its bounds.
   Int another(Int a);
   // The name of an atom that has a stand-in for one, from here on.

@@ -7,7 +7,7 @@ namespace stepzero::symbolic {
 namespace {
 
 constexpr int fuel_of_a_question = 400;
-constexpr int most_rounds = 6;
+constexpr int most_iterations = 6;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Int Context::State::rewrite_now(Int a) {
 }
 
 Int Context::State::rewrite(Int a, int& fuel) {
-  for (int round = 0; round < most_rounds && fuel > 0; ++round) {
+  for (int round = 0; round < most_iterations && fuel > 0; ++round) {
     Int next = rewrite_once(a, fuel);
     if (next == a) return a;
     a = next;

@@ -15,12 +15,11 @@ struct Difference {
 
 inline Difference difference(std::string_view before, std::string_view now) {
   const std::size_t most = std::min(before.size(), now.size());
-  std::size_t begin = 0, behind = 0;
+  std::size_t begin = 0, after = 0;
   while (begin < most && before[begin] == now[begin]) ++begin;
-  while (behind < most - begin && before[before.size() - 1 - behind] == now[now.size() - 1 - behind])
-    ++behind;
-  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(before.size() - behind),
-      static_cast<std::uint32_t>(now.size() - behind)};
+  while (after < most - begin && before[before.size() - 1 - after] == now[now.size() - 1 - after]) ++after;
+  return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(before.size() - after),
+      static_cast<std::uint32_t>(now.size() - after)};
 }
 
 }  // namespace stepzero::syntax

@@ -100,7 +100,7 @@ struct Document::State {
   std::shared_ptr<const Module> latest;  // null if it is not of `bytes`
   std::shared_ptr<const Text> lowered;   // the text of `pieces`
 
-  std::shared_ptr<const Module> build(const BackgroundRunner& elsewhere) {
+  std::shared_ptr<const Module> build(const BackgroundRunner& background) {
     auto module = std::make_shared<Module>();
     module->text = std::make_shared<const Text>(bytes);
     if (bytes.size() > largest) return module;
@@ -126,7 +126,7 @@ struct Document::State {
     const auto lower = [&](const Missing& one, Trees& source) {
       made[one.piece].chunks = lower_piece(original, text, lines, one.first, one.last, source);
     };
-    lower_all(missing, made, lower, elsewhere);
+    lower_all(missing, made, lower, background);
     for (const Piece& piece : made)
       for (const PlacedChunk& placed : piece.chunks) {
         module->items.push_back({placed.chunk, piece.begin + placed.offset});
@@ -145,11 +145,11 @@ struct Document::State {
 
   // Two cores meet in the middle.
   template <class Lower> void lower_all(const std::vector<Missing>& missing, const std::vector<Piece>& made,
-      const Lower& lower, const BackgroundRunner& elsewhere) {
+      const Lower& lower, const BackgroundRunner& background) {
     std::size_t size = 0;
     for (const Missing& one : missing) size += made[one.piece].end - made[one.piece].begin;
     constexpr std::size_t worth_it = 8U << 10;
-    if (!elsewhere || size < worth_it) {
+    if (!background || size < worth_it) {
       for (const Missing& one : missing) lower(one, trees);
       return;
     }
@@ -160,11 +160,11 @@ struct Document::State {
       return now > 0;
     };
     Trees others(trees.keeps());
-    const std::unique_ptr<BackgroundTask> behind = elsewhere([&] {
+    const std::unique_ptr<BackgroundTask> after = background([&] {
       for (std::size_t i = missing.size(); one_more();) lower(missing[--i], others);
     });
     for (std::size_t i = 0; one_more();) lower(missing[i++], trees);
-    behind->wait();
+    after->wait();
     trees.merge(std::move(others));
   }
 
@@ -226,14 +226,14 @@ void Document::apply(const std::vector<Edit>& edits) {
 
 const std::string& Document::bytes() const { return state_->bytes; }
 
-std::shared_ptr<const Module> Document::module(const BackgroundRunner& elsewhere) {
-  if (!state_->latest) state_->latest = state_->build(elsewhere);
+std::shared_ptr<const Module> Document::module(const BackgroundRunner& background) {
+  if (!state_->latest) state_->latest = state_->build(background);
   return state_->latest;
 }
 
-std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere) {
+std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& background) {
   Document::State state(std::move(text));
-  return state.build(elsewhere);
+  return state.build(background);
 }
 
 }  // namespace stepzero::syntax

@@ -78,15 +78,15 @@ public:
 
   // The module of the present text. Parses only what changed since the last call. Nesting deeper than 500
   // levels is lowered as error nodes; texts over 8 MiB give a module without items.
-  std::shared_ptr<const Module> module(const BackgroundRunner& elsewhere = {});
+  std::shared_ptr<const Module> module(const BackgroundRunner& background = {});
 
 private:
   struct State;
-  friend std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere);
+  friend std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& background);
   std::unique_ptr<State> state_;
 };
 
 // Parses a text that is not edited.
-std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& elsewhere = {});
+std::shared_ptr<const Module> parse(std::string text, const BackgroundRunner& background = {});
 
 }  // namespace stepzero::syntax

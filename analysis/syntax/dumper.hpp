@@ -1,4 +1,4 @@
-// The writer of S-expressions behind dump(): what all nodes share is written here, each kind of node in the
+// The writer of S-expressions after dump(): what all nodes share is written here, each kind of node in the
 // files beside it.
 #pragma once
 

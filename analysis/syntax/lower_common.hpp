@@ -79,7 +79,7 @@ template <class T> T* Lowering::make(T value) {
 }
 
 // Visits each child of the node at the cursor, comments left out; the cursor stands at the child during the
-// visit. Only a block behind its colon may have no bytes: any other child that ends where its parent ends is
+// visit. Only a block after its colon may have no bytes: any other child that ends where its parent ends is
 // the last, and to look for another is dear.
 template <class Visit> void Lowering::children(Visit visit) {
   const std::uint32_t end = ts_node_end_byte(node());

@@ -15,7 +15,7 @@ void Graph::clear() {
 }
 
 void Graph::push_back(const Object* source) {
-  // Behind the end of the buffer nobody has seen anything; what another went on with stays its own.
+  // After the end of the buffer nobody has seen anything; what another went on with stays its own.
   if (!buffer_ || buffer_->size() != size_) {
     auto own = std::make_shared<std::vector<const Object*>>();
     own->reserve(size_ + size_ / 2 + 4);

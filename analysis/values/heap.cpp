@@ -50,7 +50,7 @@ std::vector<std::pair<Slot*, Value>> Heap::written(Mark mark) const {
   return result;
 }
 
-void Heap::settle(Mark mark) {
+void Heap::make_permanent(Mark mark) {
   const auto begin = trail_.begin() + static_cast<std::ptrdiff_t>(mark.trail);
   trail_.erase(
       std::remove_if(begin, trail_.end(), [&](const auto& entry) { return entry.first->birth > mark.clock; }),

@@ -72,7 +72,7 @@ public:
   void rollback(Mark mark);
   // What was written since the mark into things born since stays, whatever path is taken back: an imported
   // module.
-  void settle(Mark mark);
+  void make_permanent(Mark mark);
   Delta capture(Mark mark) const;
   void apply(const Delta& delta);  // as writes
   // Brings the state of another path, captured since `mark`, into the present one: every slot that either
@@ -110,7 +110,7 @@ public:
   Value choose(Cond condition, Value yes, Value no);
   // A choice of tensors of which the same is known, as one: what is made of it is not made twice. Not for
   // parts of a module. To be shown, only shape and dtype have to be the same.
-  Value one_of_alike(Value value, bool to_show = false);
+  Value one_of_equivalent(Value value, bool to_show = false);
   // One value that stands for both when it is not known which.
   Value merge(Value a, Value b, Sharing sharing);
 

@@ -187,10 +187,10 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   return Value::of(Kind::choice, made);
 }
 
-Value Heap::one_of_alike(Value value, bool to_show) {
+Value Heap::one_of_equivalent(Value value, bool to_show) {
   if (!value.is(Kind::choice)) return value;
   const Choice* choice = value.as<Choice>();
-  const Value yes = one_of_alike(choice->yes, to_show), no = one_of_alike(choice->no, to_show);
+  const Value yes = one_of_equivalent(choice->yes, to_show), no = one_of_equivalent(choice->no, to_show);
   if (!yes.is(Kind::tensor) || !no.is(Kind::tensor)) return value;
   const auto *a = yes.as<Tensor>(), *b = no.as<Tensor>();
   const TensorState &x = *a->now(), &y = *b->now();
@@ -200,13 +200,13 @@ Value Heap::one_of_alike(Value value, bool to_show) {
             [](const Dim& one, const Dim& other) { return one.size == other.size; });
   };
   // What they were computed from may differ, as with and without a bias: the one stands for both.
-  const bool alike = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain &&
+  const bool equivalent = same_sizes() && x.dtype == y.dtype && a->role == TensorRole::plain &&
       b->role == TensorRole::plain && requires_grad(x) == requires_grad(y) && x.unseen == y.unseen &&
       x.maybe_array == y.maybe_array && x.crossed == y.crossed && x.scaled_by == y.scaled_by &&
       x.cast_by == y.cast_by && x.outcome == y.outcome && x.mean == y.mean && x.content == y.content &&
       x.extent == y.extent && x.version == y.version && x.strides == y.strides && x.poisoned == y.poisoned &&
       (x.device == y.device || (x.device && y.device && x.device->text == y.device->text));
-  if (!alike && !to_show) return value;
+  if (!equivalent && !to_show) return value;
   return tensor(
       *join_states(a->state.value, b->state.value, choice->condition, Sharing::uniform).as<TensorState>(),
       a->born);
@@ -404,8 +404,9 @@ TensorState Join::tensors(const TensorState& mine, const TensorState& theirs) {
 void Join::join_gradients(const TensorState& mine, const TensorState& theirs, TensorState& joined) {
   if (mine.requires_grad != theirs.requires_grad) joined.requires_grad = Known::unknown;
   // Counted by different writes, they cannot be compared: any is later.
-  const bool alike = (mine.grad_writes & Heap::by_histories) == (theirs.grad_writes & Heap::by_histories);
-  joined.grad_writes = alike ? std::min(mine.grad_writes, theirs.grad_writes) : 0;
+  const bool equivalent = (mine.grad_writes & Heap::by_histories) ==
+      (theirs.grad_writes & Heap::by_histories);
+  joined.grad_writes = equivalent ? std::min(mine.grad_writes, theirs.grad_writes) : 0;
   if (!mine.cut) joined.cut = theirs.cut;
   joined.is_gradient = mine.is_gradient || theirs.is_gradient;
   joined.graph_complete = mine.graph_complete && theirs.graph_complete;

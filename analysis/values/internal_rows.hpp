@@ -64,8 +64,8 @@ struct InternalRow {
       "$fully_sharded";  // the class of the marker that fully_shard leaves
   static constexpr std::string_view before_sharded =
       "$fully_sharded.before";  // the hook before the forward of a sharded module
-  static constexpr std::string_view behind_sharded = "$fully_sharded.behind";  // … and after it
-  static constexpr std::string_view same = "$same";                            // gives back its argument
+  static constexpr std::string_view after_sharded = "$fully_sharded.behind";  // … and after it
+  static constexpr std::string_view same = "$same";                           // gives back its argument
   static constexpr std::string_view hold =
       "$hold";  // the constructor of a class that derives from dict or list
   static constexpr std::string_view missing = "$missing";  // __getattr__ of a class that has none

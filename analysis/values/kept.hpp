@@ -36,7 +36,7 @@ private:
 // Does an attribute of this name belong to the engine, and not to the program?
 constexpr bool is_kept(std::string_view attribute) { return attribute.starts_with('$'); }
 
-// What keys begin with that have a name of the program behind it.
+// What keys begin with that have a name of the program after it.
 struct KeyPrefix {
   std::string_view text;
   constexpr operator std::string_view() const { return text; }

@@ -159,22 +159,22 @@ private:
 };
 
 template <class Protocol, class Name> typename Protocol::socket open(asio::io_context& context,
-    const typename Protocol::endpoint& place, bool listen, const std::string& shown, const Name& name) {
+    const typename Protocol::endpoint& place, bool listen, const std::string& displayed, const Name& name) {
   typename Protocol::socket socket(context);
   Code error;
   if (!listen) {
     socket.connect(place, error);
-    if (error) throw std::runtime_error("cannot connect to " + shown + ": " + error.message());
+    if (error) throw std::runtime_error("cannot connect to " + displayed + ": " + error.message());
     return socket;
   }
   typename Protocol::acceptor acceptor(context);
   acceptor.open(place.protocol(), error);
   if (!error) acceptor.bind(place, error);
   if (!error) acceptor.listen(1, error);
-  if (error) throw std::runtime_error("cannot listen on " + shown + ": " + error.message());
+  if (error) throw std::runtime_error("cannot listen on " + displayed + ": " + error.message());
   name(acceptor.local_endpoint());
   acceptor.accept(socket, error);
-  if (error) throw std::runtime_error("nobody connected to " + shown + ": " + error.message());
+  if (error) throw std::runtime_error("nobody connected to " + displayed + ": " + error.message());
   return socket;
 }
 

@@ -50,7 +50,7 @@ public:
     std::vector<Checked> results = check_all();
     if (options_.statistics) {
       std::vector<std::string> names;
-      for (const std::string& path : inputs_.files) names.push_back(inputs_.names.shown(path));
+      for (const std::string& path : inputs_.files) names.push_back(inputs_.names.displayed(path));
       write_error(statistics(names, results) + statistics(checker_.launch_counts(inputs_.overlay)));
     }
     FixRun fixed;
@@ -147,7 +147,7 @@ private:
       }
       const std::string error = replace_file(path, changed.before->text->bytes(), after);
       if (error.empty()) continue;
-      say(inputs_.names.shown(path) + ": not fixed: " + error);
+      say(inputs_.names.displayed(path) + ": not fixed: " + error);
       is_written = false;
     }
     // Whoever pipes a text through `check --fix -` gets a text back, fixed or not.
@@ -189,22 +189,23 @@ private:
     for (std::size_t i = 0; i < results.size(); ++i) {
       const std::string& path = inputs_.files[i];
       if (!results[i].unreadable.empty()) {
-        report.unreadable.push_back({inputs_.names.shown(path), results[i].unreadable});
+        report.unreadable.push_back({inputs_.names.displayed(path), results[i].unreadable});
         continue;
       }
       if (!results[i].not_checked.empty()) {
         // Of a folder nobody asked that each of its files be a configuration.
         if (!inputs_.found_documents.contains(path))
-          say(inputs_.names.shown(path) + ": not checked: " + results[i].not_checked);
+          say(inputs_.names.displayed(path) + ": not checked: " + results[i].not_checked);
         continue;
       }
       ++report.files;
-      if (results[i].is_too_large) say(inputs_.names.shown(path) + ": too large to be analysed (over 8 MiB)");
+      if (results[i].is_too_large)
+        say(inputs_.names.displayed(path) + ": too large to be analysed (over 8 MiB)");
       if (!results[i].unparsed.empty() && ++unparsed <= most_unparsed_named)
-        say_unparsed(inputs_.names.shown(path), results[i].unparsed);
+        say_unparsed(inputs_.names.displayed(path), results[i].unparsed);
       for (const std::string& failure : results[i].failures) {
         if (failures.insert(failure.substr(0, failure.find(':'))).second) {
-          say(inputs_.names.shown(path) + ": internal error in " + failure);
+          say(inputs_.names.displayed(path) + ": internal error in " + failure);
         }
       }
       for (rules::Finding& finding : results[i].findings) add(finding, checker_.settings(path));
@@ -221,7 +222,7 @@ private:
     if (!options_.baseline.empty()) {
       ReadBaseline read = read_baseline(normal_path(options_.baseline, current_folder()));
       if (!read.baseline) {
-        say("--baseline " + harmless(options_.baseline) + ": " + read.reason);
+        say("--baseline " + sanitized(options_.baseline) + ": " + read.reason);
         return false;
       }
       baseline_ = std::move(*read.baseline);
@@ -233,7 +234,7 @@ private:
       }
       revision_ = read_revision(options_.since, inputs_.files);
       if (!revision_.error.empty()) {
-        say(harmless(revision_.error));
+        say(sanitized(revision_.error));
         return false;
       }
     }
@@ -283,7 +284,7 @@ private:
     std::set<std::string> checked;
     for (const std::string& path : inputs_.files) checked.insert(seen_from(path, folder));
     if (const std::size_t gone = baseline_.left(checked); gone != 0)
-      say(std::to_string(gone) + " of the findings in " + harmless(options_.baseline) +
+      say(std::to_string(gone) + " of the findings in " + sanitized(options_.baseline) +
           " are gone; `--write-baseline` brings it up to date");
   }
 
@@ -292,12 +293,12 @@ private:
     const std::string path = normal_path(options_.write_baseline, current_folder());
     if (const std::string error = write_file(path, baseline_text(report, parent_folder(path)));
         !error.empty()) {
-      say("--write-baseline " + harmless(options_.write_baseline) + ": " + error);
+      say("--write-baseline " + sanitized(options_.write_baseline) + ": " + error);
       return exit_status::trouble;
     }
     say("wrote " + std::to_string(report.findings.size()) +
         (report.findings.size() == 1 ? " finding" : " findings") + " to " +
-        harmless(options_.write_baseline));
+        sanitized(options_.write_baseline));
     return report.unreadable.empty() ? exit_status::success : exit_status::trouble;
   }
 
@@ -336,7 +337,7 @@ private:
     std::string diff;
     for (const auto& [path, changed] : fixed.changed) {
       diff += unified_diff(
-          changed.before->text->bytes(), changed.after->text->bytes(), inputs_.names.shown(path));
+          changed.before->text->bytes(), changed.after->text->bytes(), inputs_.names.displayed(path));
     }
     return write_out(diff) == Written::failed ? exit_status::trouble : report.exit_status;
   }
@@ -373,7 +374,7 @@ private:
     if (options_.output.empty()) return write_out(page) == Written::failed ? exit_status::trouble : status;
     if (const std::string error = write_file(normal_path(options_.output, current_folder()), page);
         !error.empty()) {
-      say("-o " + harmless(options_.output) + ": " + error);
+      say("-o " + sanitized(options_.output) + ": " + error);
       return exit_status::trouble;
     }
     return status;
@@ -430,7 +431,7 @@ int run_watch(const CheckOptions& options) {
       const Inputs inputs = find_inputs(options.paths, {}, configuration);
       const std::vector<std::string> paths = kept.changed(inputs, configuration);
       for (std::size_t i = 0; i < paths.size() && i < 3; ++i)
-        changed += (i == 0 ? "" : ", ") + harmless(inputs.names.shown(paths[i]));
+        changed += (i == 0 ? "" : ", ") + sanitized(inputs.names.displayed(paths[i]));
       if (paths.size() > 3) changed += " and " + std::to_string(paths.size() - 3) + " more";
       return !paths.empty();
     });

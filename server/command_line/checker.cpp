@@ -3,7 +3,7 @@
 #include "documents/document.hpp"
 #include "rules/launch/named_configurations.hpp"
 #include "rules/launch/program_commands.hpp"
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
 #include "snapshot/unparsed.hpp"
@@ -78,8 +78,8 @@ Checker::Checker(const Inputs& inputs, ConfigurationFiles& configuration,
     : analyze_(std::move(analyze)), workspace_folders_(inputs.workspace_folders),
       standard_input_(inputs.standard_input), standard_input_cells_(inputs.standard_input_cells),
       statistics_(command_line.statistics),
-      elsewhere_(inputs.files.size() == 1 && !statistics_ ? another_core() : syntax::BackgroundRunner{}),
-      modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, elsewhere_)) {
+      background_(inputs.files.size() == 1 && !statistics_ ? another_core() : syntax::BackgroundRunner{}),
+      modules_(std::make_shared<ModuleCache>(std::size_t{64} << 20, background_)) {
   const std::set<std::string> scripts = scripts_of(inputs);
   scripts_.assign(scripts.begin(), scripts.end());
   for (const std::string& path : inputs.files) {
@@ -149,7 +149,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   options.ignore = wanted.ignore;
   options.gpu_memory = wanted.gpu_memory;
   options.want_facts = false;
-  options.elsewhere = elsewhere_;
+  options.background = background_;
   PhaseTimes times;
   if (statistics_) options.clock = &times;
   options.launches = [&] { return launches(path, overlay); };

@@ -58,7 +58,7 @@ public:
 
   const Analyze& analyze() const { return analyze_; }
   // Empty where all cores have files of their own.
-  const syntax::BackgroundRunner& elsewhere() const { return elsewhere_; }
+  const syntax::BackgroundRunner& background() const { return background_; }
 
   Checked check(const std::string& path, const std::shared_ptr<const Overlay>& overlay) const;
 
@@ -98,7 +98,7 @@ private:
   std::string standard_input_;
   std::shared_ptr<const Cells> standard_input_cells_;
   bool statistics_;
-  syntax::BackgroundRunner elsewhere_;
+  syntax::BackgroundRunner background_;
   std::shared_ptr<ModuleCache> modules_;
   std::vector<std::shared_ptr<const ConfigurationFile>> configurations_;
   std::map<const ConfigurationFile*, std::shared_ptr<const Settings>> merged_;

@@ -9,21 +9,21 @@ namespace stepzero::server {
 namespace {
 
 // A line as shown, with the place of the span in columns.
-struct Shown {
+struct DisplayValue {
   std::string line;
   std::size_t begin = 0;
   std::size_t end = 0;
 };
 
 // `begin` and `end` are bytes of the line. `width` columns are kept, `begin` among them.
-Shown show(std::string_view line, std::size_t begin, std::size_t end, std::size_t width) {
+DisplayValue show(std::string_view line, std::size_t begin, std::size_t end, std::size_t width) {
   std::vector<Glyph> glyphs;
   std::vector<std::size_t> columns;  // where each glyph starts
   std::size_t column = 0;
   std::size_t byte = 0;
   std::size_t begin_column = std::string::npos;
   std::size_t end_column = std::string::npos;
-  // What lies far behind the place is cut anyway: a line of 50 MB is not looked at as a whole.
+  // What lies far after the place is cut anyway: a line of 50 MB is not looked at as a whole.
   while (byte < line.size() && (byte <= begin || column < begin_column + width)) {
     Glyph glyph = next_glyph(line.substr(byte), column);
     if (begin_column == std::string::npos && byte + glyph.bytes > begin) begin_column = column;
@@ -36,19 +36,19 @@ Shown show(std::string_view line, std::size_t begin, std::size_t end, std::size_
   begin_column = std::min(begin_column, column);
   end_column = std::max(std::min(end_column, column), begin_column);
   if (column <= width && byte == line.size()) {
-    Shown whole{{}, begin_column, end_column};
-    for (const Glyph& glyph : glyphs) whole.line += glyph.shown;
+    DisplayValue whole{{}, begin_column, end_column};
+    for (const Glyph& glyph : glyphs) whole.line += glyph.displayed;
     return whole;
   }
   // The window starts a quarter of its width before the place.
   const std::size_t first = begin_column > width / 2 ? begin_column - width / 4 : 0;
-  Shown cut;
+  DisplayValue cut;
   std::size_t start = std::string::npos;
   std::size_t stop = first;
   for (std::size_t i = 0; i < glyphs.size(); ++i) {
     if (columns[i] < first || columns[i] + glyphs[i].columns > first + width - 2) continue;
     if (start == std::string::npos) start = columns[i];
-    cut.line += glyphs[i].shown;
+    cut.line += glyphs[i].displayed;
     stop = columns[i] + glyphs[i].columns;
   }
   if (start == std::string::npos) start = first;
@@ -114,11 +114,11 @@ private:
         line == last_ ? span_.end - start : bytes.size(), bytes.size());
     if (line != first_) begin = std::min(bytes.find_first_not_of(" \t"), bytes.size());
     begin = std::min(begin, bytes.size());
-    const Shown shown = show(bytes, begin, std::max(begin, end), style_.width);
-    row(std::to_string(line + 1), shown.line);
+    const DisplayValue displayed = show(bytes, begin, std::max(begin, end), style_.width);
+    row(std::to_string(line + 1), displayed.line);
     if (line != first_ && begin >= end) return;
-    const std::string carets(std::max<std::size_t>(1, shown.end - shown.begin), '^');
-    row("", std::string(shown.begin, ' ') + painted(carets, style_.colour, style_.has_colours));
+    const std::string carets(std::max<std::size_t>(1, displayed.end - displayed.begin), '^');
+    row("", std::string(displayed.begin, ' ') + painted(carets, style_.colour, style_.has_colours));
   }
 
   const syntax::Text& text_;

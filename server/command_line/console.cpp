@@ -62,14 +62,14 @@ bool has_colours(int descriptor) {
 }
 
 Progress::Progress(std::string_view doing, std::size_t total)
-    : doing_(doing), total_(total), shown_(total >= many && is_terminal(STDERR_FILENO)) {}
+    : doing_(doing), total_(total), displayed_(total >= many && is_terminal(STDERR_FILENO)) {}
 
 Progress::~Progress() {
-  if (shown_) write_all(STDERR_FILENO, "\r\x1b[K");
+  if (displayed_) write_all(STDERR_FILENO, "\r\x1b[K");
 }
 
 void Progress::at(std::size_t done) {
-  if (!shown_ || (done % std::max<std::size_t>(1, total_ / 200) != 0 && done != total_)) return;
+  if (!displayed_ || (done % std::max<std::size_t>(1, total_ / 200) != 0 && done != total_)) return;
   write_all(STDERR_FILENO, "\r" + doing_ + " " + std::to_string(done) + "/" + std::to_string(total_));
 }
 

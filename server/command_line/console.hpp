@@ -36,7 +36,7 @@ public:
 private:
   std::string doing_;
   std::size_t total_;
-  bool shown_;
+  bool displayed_;
 };
 
 }  // namespace stepzero::server

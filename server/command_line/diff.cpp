@@ -124,7 +124,7 @@ std::string unified_diff(std::string_view before, std::string_view after, std::s
   std::size_t old_line = 0;
   std::size_t new_line = 0;
   for (std::size_t i = 0; i < steps.size();) {
-    // The hunk reaches from `context` lines before a change to as many behind the last one that is near.
+    // The hunk reaches from `context` lines before a change to as many after the last one that is near.
     std::size_t first = i;
     while (first < steps.size() && steps[first].kind == ' ') ++first;
     if (first == steps.size()) break;

@@ -61,22 +61,22 @@ Glyph next_glyph(std::string_view text, std::size_t column) {
   return {std::string(text.substr(0, bytes)), bytes, static_cast<std::size_t>(columns)};
 }
 
-std::string harmless(std::string_view text) {
+std::string sanitized(std::string_view text) {
   std::string result;
   for (std::size_t column = 0; !text.empty();) {
     const Glyph glyph = next_glyph(text, column);
-    result += text.front() == '\n' ? " " : glyph.shown;
+    result += text.front() == '\n' ? " " : glyph.displayed;
     column += glyph.columns;
     text.remove_prefix(glyph.bytes);
   }
   return result;
 }
 
-std::string harmless_lines(std::string_view text) {
+std::string sanitized_lines(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    result += harmless(text.substr(at, end - at)) + "\n";
+    result += sanitized(text.substr(at, end - at)) + "\n";
     at = end + 1;
   }
   return result;

@@ -10,7 +10,7 @@ namespace stepzero::server {
 // A piece of text as it is shown. Broken UTF-8 becomes U+FFFD, control characters their pictures, a tab
 // blanks.
 struct Glyph {
-  std::string shown;
+  std::string displayed;
   std::size_t bytes = 1;    // of the original
   std::size_t columns = 1;  // 0: combines with the one before; 2: wide
 };
@@ -19,9 +19,9 @@ struct Glyph {
 Glyph next_glyph(std::string_view text, std::size_t column);
 
 // All of it on one line.
-std::string harmless(std::string_view text);
+std::string sanitized(std::string_view text);
 // Line by line.
-std::string harmless_lines(std::string_view text);
+std::string sanitized_lines(std::string_view text);
 
 namespace ansi {
 inline constexpr std::string_view reset = "\x1b[0m";

@@ -10,7 +10,7 @@
 namespace stepzero::server {
 namespace {
 
-constexpr int most_rounds = 20;
+constexpr int most_iterations = 20;
 
 using Modules = std::map<std::string, std::shared_ptr<const syntax::Module>>;
 
@@ -24,7 +24,7 @@ public:
   }
 
   FixRun run() {
-    for (int round = 0; round < most_rounds; ++round) {
+    for (int round = 0; round < most_iterations; ++round) {
       const std::vector<ChosenFix> chosen = choose();
       if (chosen.empty()) return std::move(run_);
       const Modules after = edited(chosen);
@@ -38,7 +38,7 @@ public:
     }
     if (!choose().empty()) {
       run_.notes.push_back(
-          "stopped fixing after " + std::to_string(most_rounds) + " rounds; run it again for the rest");
+          "stopped fixing after " + std::to_string(most_iterations) + " rounds; run it again for the rest");
     }
     return std::move(run_);
   }
@@ -90,7 +90,7 @@ private:
 
   void refuse(const ChosenFix& fix) {
     if (!refused_.insert(key(fix)).second) return;
-    run_.notes.push_back(inputs_.names.shown(fix.finding->where.path) + ": \"" + fix.fix->title +
+    run_.notes.push_back(inputs_.names.displayed(fix.finding->where.path) + ": \"" + fix.fix->title +
         "\" would not leave Python behind; not applied");
   }
 

@@ -114,13 +114,13 @@ private:
   void folder(const std::string& path, const std::string& name) {
     inputs_.workspace_folders.push_back(path);
     const Discovery found = find_python_files(path, nullptr, NotebookFiles::included, Documents::included);
-    const auto shown = [&](const std::string& file) {
+    const auto displayed = [&](const std::string& file) {
       const std::string_view relative = relative_to(file, path);
       if (name == ".") return std::string(relative);
       return relative.empty() ? name : join(name, relative);
     };
     for (const auto& unreadable : found.unreadable) {
-      const std::string label = shown(unreadable.path);
+      const std::string label = displayed(unreadable.path);
       inputs_.unreadable.push_back({label.empty() ? name : label, unreadable.reason});
     }
     std::size_t excluded = 0;
@@ -133,19 +133,19 @@ private:
     // named is.
     const auto is_passed_over = [&](const std::string& file) {
       const bool is_too_large = file_stamp(file).value_or(FileStamp{}).size > largest_file;
-      if (is_too_large) inputs_.notes.push_back(shown(file) + ": not checked: larger than 50 MiB");
+      if (is_too_large) inputs_.notes.push_back(displayed(file) + ": not checked: larger than 50 MiB");
       return is_too_large;
     };
     for (const std::string& python : found.files) {
       if (is_excluded(python))
         ++excluded;
       else if (!is_passed_over(python))
-        add(python, shown(python));
+        add(python, displayed(python));
     }
     for (const std::string& document : found.documents) {
       if (seen_.contains(document) || is_excluded(document) || is_passed_over(document)) continue;
       inputs_.found_documents.insert(document);
-      add(document, shown(document));
+      add(document, displayed(document));
     }
     if (found.files.empty() && found.unreadable.empty()) {
       inputs_.notes.push_back("no Python files in " + name);
@@ -190,7 +190,7 @@ private:
 
 }  // namespace
 
-std::string Names::shown(const std::string& path) const {
+std::string Names::displayed(const std::string& path) const {
   if (const auto given = given_.find(path); given != given_.end()) return given->second;
   return is_inside(path, current_folder_) ? std::string(relative_to(path, current_folder_)) : path;
 }

@@ -17,7 +17,7 @@ class Names {
 public:
   explicit Names(std::string current_folder) : current_folder_(std::move(current_folder)) {}
   void give(const std::string& path, std::string name) { given_.emplace(path, std::move(name)); }
-  std::string shown(const std::string& path) const;
+  std::string displayed(const std::string& path) const;
   const std::string& current_folder() const { return current_folder_; }
 
 private:

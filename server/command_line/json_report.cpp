@@ -8,7 +8,7 @@ namespace {
 Json place(const Report& report, const rules::Location& where) {
   const auto [begin, end] = report.places(where);
   const auto position = [](const Place& at) { return Json{{"line", at.line}, {"column", at.column}}; };
-  Json json = {{"path", report.names.shown(where.path)}};
+  Json json = {{"path", report.names.displayed(where.path)}};
   if (begin.cell != 0) json["cell"] = begin.cell;
   json["range"] = {{"start", position(begin)}, {"end", position(end)}};
   return json;

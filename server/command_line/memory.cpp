@@ -90,7 +90,8 @@ public:
   std::vector<std::string> unused(const Footprint& made) const {
     std::vector<std::string> names;
     for (const auto& [name, yes] : unused_)
-      if (std::ranges::find(made.settled, name) == made.settled.end()) names.push_back(name);
+      if (std::ranges::find(made.decided_by_settings, name) == made.decided_by_settings.end())
+        names.push_back(name);
     return names;
   }
 
@@ -196,9 +197,9 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
 }
 
 // What is told of all files, in the format that was asked for.
-class Told {
+class MemoryReport {
 public:
-  Told(const MemoryOptions& options, const footprint::Options& asked, std::int64_t limit)
+  MemoryReport(const MemoryOptions& options, const footprint::Options& asked, std::int64_t limit)
       : options_(options), asked_(asked), limit_(limit),
         inputs_(find_inputs(options.paths, options.stdin_filename, configuration_)),
         checker_(inputs_, configuration_, {}), status_(say_unreadable(inputs_)) {}
@@ -217,12 +218,12 @@ public:
                                                                                      : status_;
     const std::string text = options_.format == Format::json
         ? written({{"version", 1}, {"files", std::move(files_)}})
-        : harmless_lines(text_);
+        : sanitized_lines(text_);
     return write_out(text) == Written::failed ? exit_status::trouble : status_;
   }
 
 private:
-  std::string name(const std::string& path) const { return inputs_.names.shown(path); }
+  std::string name(const std::string& path) const { return inputs_.names.displayed(path); }
 
   // By its defaults, and as scripts launch it where that is another program.
   void add_file(const std::string& path) {
@@ -233,7 +234,7 @@ private:
   }
 
   void add_run(const std::string& path, const snapshot::Started& started, std::set<std::string>& told) {
-    const ShownPath shown = [&](const std::string& each) { return name(each); };
+    const DisplayPath displayed = [&](const std::string& each) { return name(each); };
     Program program(checker_, inputs_, path, asked_, started);
     if (!program.readable) {
       say(name(path) + ": " + read_text(path).reason);
@@ -246,10 +247,10 @@ private:
       return;
     footprint::Footprint plain = *made;
     plain.launch.clear();
-    if (!told.insert(footprint_text(plain, path, shown)).second) return;
+    if (!told.insert(footprint_text(plain, path, displayed)).second) return;
     if (started.number == 0)
       for (const std::string& unused : program.unused(*made))
-        say(name(path) + ": --set " + harmless(unused) +
+        say(name(path) + ": --set " + sanitized(unused) +
             ": no number of the program and no open size has this name");
     program.set_open(made->open);
     if (options_.batch > 0) {
@@ -261,13 +262,13 @@ private:
     }
     Batches batches;
     if (!made->steps.empty() && (limit_ || options_.batch == 0)) batches = batches_of(program, limit_);
-    add(path, std::move(made), std::move(batches), program.batch_name, shown);
+    add(path, std::move(made), std::move(batches), program.batch_name, displayed);
   }
 
   void add(const std::string& path, std::shared_ptr<const Footprint> made, Batches batches,
-      const std::string& batch_name, const ShownPath& shown) {
+      const std::string& batch_name, const DisplayPath& displayed) {
     if (options_.format == Format::json) {
-      Json one = footprint_json(*made, path, shown);
+      Json one = footprint_json(*made, path, displayed);
       if (!batches.rows.empty()) {
         Json& rows = one["batches"] = {{"name", batch_name}, {"peaks", Json::array()}};
         for (const BatchRow& row : batches.rows)
@@ -280,7 +281,7 @@ private:
     } else if (options_.format == Format::page) {
       parts_.push_back({name(path) + launch_text(*made), made, std::move(batches), batch_name});
     } else {
-      text_ += (text_.empty() ? "" : "\n") + footprint_text(*made, path, shown) +
+      text_ += (text_.empty() ? "" : "\n") + footprint_text(*made, path, displayed) +
           batches_text(batches, batch_name, limit_);
     }
   }
@@ -306,17 +307,17 @@ int run_memory(const MemoryOptions& options) {
   for (const std::string& text : options.settings) {
     const auto setting = parse_setting(text);
     if (!setting) {
-      say("--set takes NAME=VALUE with a whole number, not \"" + harmless(text) + "\"");
+      say("--set takes NAME=VALUE with a whole number, not \"" + sanitized(text) + "\"");
       return exit_status::trouble;
     }
     asked.settings.push_back(*setting);
   }
   const std::int64_t limit = options.gpu.empty() ? 0 : parse_size(options.gpu).value_or(0);
   if (!options.gpu.empty() && limit == 0) {
-    say("--gpu takes a size such as 80GB, not \"" + harmless(options.gpu) + "\"");
+    say("--gpu takes a size such as 80GB, not \"" + sanitized(options.gpu) + "\"");
     return exit_status::trouble;
   }
-  return Told(options, asked, limit).run();
+  return MemoryReport(options, asked, limit).run();
 }
 
 }  // namespace stepzero::server

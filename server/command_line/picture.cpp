@@ -17,7 +17,7 @@ Picture picture_of(const Checker& checker, const Inputs& inputs, const std::stri
   options.select = {"none"};  // no rule has this name
   options.want_schedule = true;
   options.world = world;
-  options.elsewhere = checker.elsewhere();
+  options.background = checker.background();
   try {
     analysis.result = checker.analyze()(sources, path, options);
   } catch (const std::exception&) {

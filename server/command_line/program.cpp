@@ -84,7 +84,7 @@ public:
     } catch (const CLI::ParseError& error) {
       std::string message = error.what();
       std::replace(message.begin(), message.end(), '\n', ' ');
-      return usage_error(harmless(message), parsed_name());
+      return usage_error(sanitized(message), parsed_name());
     }
     if (wants_version_) {
       const std::string line = "stepzero " + std::string(version()) + "\n";
@@ -252,11 +252,11 @@ private:
         for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
       }
       const std::string name = word.substr(0, word.find('='));
-      return usage_error("unknown option " + harmless(name) + did_you_mean(name, known), parsed_name());
+      return usage_error("unknown option " + sanitized(name) + did_you_mean(name, known), parsed_name());
     }
-    if (!parsed.empty()) return usage_error("unexpected argument \"" + harmless(word) + "\"", parsed_name());
+    if (!parsed.empty()) return usage_error("unexpected argument \"" + sanitized(word) + "\"", parsed_name());
     for (const CLI::App* subcommand : app_.get_subcommands({})) known.push_back(subcommand->get_name());
-    return usage_error("unknown command \"" + harmless(word) + "\"" + did_you_mean(word, known));
+    return usage_error("unknown command \"" + sanitized(word) + "\"" + did_you_mean(word, known));
   }
 
   Format format() const {
@@ -287,11 +287,11 @@ private:
     };
     for (const std::string& name : ignore) {
       if (unknown(name))
-        say("--ignore: there is no rule \"" + harmless(name) + "\"" + did_you_mean(name, names));
+        say("--ignore: there is no rule \"" + sanitized(name) + "\"" + did_you_mean(name, names));
     }
     const auto wrong = std::find_if(select.begin(), select.end(), unknown);
     if (wrong == select.end()) return true;
-    say("--select: there is no rule \"" + harmless(*wrong) + "\"" + did_you_mean(*wrong, names) +
+    say("--select: there is no rule \"" + sanitized(*wrong) + "\"" + did_you_mean(*wrong, names) +
         "; `stepzero rules` lists them");
     return false;
   }

@@ -21,7 +21,7 @@ struct Place {
 };
 
 struct Report {
-  explicit Report(Names shown_names) : names(std::move(shown_names)) {}
+  explicit Report(Names displayed_names) : names(std::move(displayed_names)) {}
   std::size_t files = 0;
   std::vector<rules::Finding> findings;  // in the order in which they are shown, each once
   std::vector<Unreadable> unreadable;

@@ -75,7 +75,7 @@ Json model_json(const Names& names, const std::string& path, const ModelOutline&
   for (const FlowNode& node : model.flow)
     flow.push_back({{"kind", kinds[static_cast<int>(node.kind)]}, {"label", node.label}, {"text", node.text},
         {"shape", node.shape}, {"loop", node.loop}, {"line", node.line}, {"from", node.from}});
-  Json made = {{"name", model.name}, {"path", names.shown(path)}, {"file", path}, {"line", model.line},
+  Json made = {{"name", model.name}, {"path", names.displayed(path)}, {"file", path}, {"line", model.line},
       {"layers", std::move(layers)}, {"flow", std::move(flow)}};
   if (model.parameters) made["parameters"] = *model.parameters;
   return made;
@@ -107,7 +107,7 @@ std::string report_page(
   std::stable_sort(
       order.begin(), order.end(), [](const auto* a, const auto* b) { return a->severity < b->severity; });
   for (const rules::Finding* finding : order) diagnostics.push_back(finding_json(report, *finding));
-  const PathName name = [&](const std::string& path) { return report.names.shown(path); };
+  const PathName name = [&](const std::string& path) { return report.names.displayed(path); };
   for (const Picture& picture : pictures) {
     if (picture.schedule) {
       schedules.push_back(schedule_json(*picture.schedule, picture.path, name));

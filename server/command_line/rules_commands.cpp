@@ -113,7 +113,7 @@ int run_explain(const std::string& id) {
     if (family(member) == id) members += (members.empty() ? "" : ", ") + member;
   }
   if (members.empty()) {
-    say("there is no rule \"" + harmless(id) + "\"" + did_you_mean(id, ids) +
+    say("there is no rule \"" + sanitized(id) + "\"" + did_you_mean(id, ids) +
         "; `stepzero rules` lists them");
   } else {
     say("\"" + id + "\" is a family of rules; explain one of " + members);

@@ -39,11 +39,11 @@ OfFile schedule_of_file(
   options.want_launched = true;
   options.launches = [&] { return checker.launches(path, inputs.overlay); };
   options.world = asked.world;
-  options.elsewhere = checker.elsewhere();
+  options.background = checker.background();
   try {
     const snapshot::Result result = checker.analyze()(sources, path, options);
     if (!result.schedule) return made;
-    const PathName name = [&](const std::string& each) { return inputs.names.shown(each); };
+    const PathName name = [&](const std::string& each) { return inputs.names.displayed(each); };
     // What is the same however the program is started is told once.
     made.schedules = {result.schedule};
     std::set<std::string> told = {schedule_text(*result.schedule, path, name)};
@@ -90,7 +90,7 @@ int run_schedule(const ScheduleOptions& options) {
   std::size_t silent = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (!all[i].unreadable.empty()) {
-      say(inputs.names.shown(inputs.files[i]) + ": " + all[i].unreadable);
+      say(inputs.names.displayed(inputs.files[i]) + ": " + all[i].unreadable);
       status = exit_status::trouble;
       continue;
     }
@@ -100,7 +100,7 @@ int run_schedule(const ScheduleOptions& options) {
       continue;
     }
     if (!text.empty() && all[i].communicates) text += "\n";
-    text += harmless_lines(all[i].text);
+    text += sanitized_lines(all[i].text);
     for (const auto& schedule : all[i].schedules) drawn.push_back({schedule.get(), inputs.files[i]});
     for (Json& json : all[i].json) files.push_back(std::move(json));
   }
@@ -108,7 +108,7 @@ int run_schedule(const ScheduleOptions& options) {
   if (options.format == Format::mermaid && text.find("sequenceDiagram") == std::string::npos)
     text = "sequenceDiagram\n  %% no communication\n";
   if (options.format == Format::svg)
-    text = schedule_svg(drawn, [&](const std::string& each) { return inputs.names.shown(each); });
+    text = schedule_svg(drawn, [&](const std::string& each) { return inputs.names.displayed(each); });
   if (options.format == Format::json) text = written({{"version", 1}, {"files", std::move(files)}});
   return write_out(text) == Written::failed ? exit_status::trouble : status;
 }

@@ -14,7 +14,7 @@ namespace stepzero::server {
 namespace {
 
 // A number where the text is one: "3" is 3, "3 * B" is "3 * B".
-Json scalar(const snapshot::Shown& value) {
+Json scalar(const snapshot::DisplayValue& value) {
   if (value.kind == "bool" && (value.value == "True" || value.value == "False")) return value.value == "True";
   if (value.kind == "int" || value.kind == "float") {
     const Json number = Json::parse(value.value, nullptr, false);
@@ -23,13 +23,13 @@ Json scalar(const snapshot::Shown& value) {
   return value.value;
 }
 
-void add_value(Json& json, const snapshot::Shown& value) {
+void add_value(Json& json, const snapshot::DisplayValue& value) {
   json["kind"] = value.kind;
   if (value.kind == "tensor") {
     Json& shape = json["shape"];
     if (value.shape) {
       shape = Json::array();
-      for (const snapshot::Shown::Dim& dim : *value.shape)
+      for (const snapshot::DisplayValue::Dim& dim : *value.shape)
         shape.push_back(dim.is_int ? Json(dim.value) : Json(dim.text));
     }
   }
@@ -39,7 +39,7 @@ void add_value(Json& json, const snapshot::Shown& value) {
   if (value.optional) json["optional"] = true;
   if (value.kind == "tuple" || value.kind == "list") {
     Json items = Json::array();
-    for (const snapshot::Shown& item : value.items) {
+    for (const snapshot::DisplayValue& item : value.items) {
       Json inner = Json::object();
       add_value(inner, item);
       items.push_back(std::move(inner));
@@ -84,10 +84,10 @@ Shapes shapes_of(const Checker& checker, const Inputs& inputs, const std::string
       add_value(json, fact.value);
       shapes.json.push_back(std::move(json));
     } else {
-      shapes.text += harmless(inputs.names.shown(path)) + ":" +
+      shapes.text += sanitized(inputs.names.displayed(path)) + ":" +
           (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ":" +
-          std::to_string(at.column) + ": " + harmless(fact.name) + ": " + harmless(fact.value.short_text()) +
-          "\n";
+          std::to_string(at.column) + ": " + sanitized(fact.name) + ": " +
+          sanitized(fact.value.short_text()) + "\n";
     }
   }
   return shapes;
@@ -110,7 +110,7 @@ int run_shapes(const ShapesOptions& options) {
   Json files = Json::array();
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string name = inputs.names.shown(inputs.files[i]);
+    const std::string name = inputs.names.displayed(inputs.files[i]);
     if (!all[i].unreadable.empty()) {
       say(name + ": " + all[i].unreadable);
       status = exit_status::trouble;

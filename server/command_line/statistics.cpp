@@ -86,7 +86,7 @@ std::string statistics(const snapshot::LaunchCounts& launches) {
   if (launches.all == 0) return {};
   const auto number = [](std::size_t count) { return std::to_string(count); };
   return "launches: " + number(launches.whole) + " of " + number(launches.all) + " resolved wholly; " +
-      number(launches.open) + " with words that their scripts leave open, " + number(launches.elsewhere) +
+      number(launches.open) + " with words that their scripts leave open, " + number(launches.background) +
       " of programs that are not here\n";
 }
 

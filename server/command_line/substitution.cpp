@@ -10,20 +10,20 @@
 namespace stepzero::server {
 namespace {
 
-std::size_t behind_blanks(std::string_view text, std::size_t at) {
+std::size_t after_blanks(std::string_view text, std::size_t at) {
   while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
   return at;
 }
 // The end of a number that begins there, or of a product of numbers; `at` if there is none.
-std::size_t behind_number(std::string_view text, std::size_t at) {
+std::size_t after_number(std::string_view text, std::size_t at) {
   std::size_t end = at;
   while (end < text.size() && (std::isdigit(static_cast<unsigned char>(text[end])) || text[end] == '_'))
     ++end;
   if (end == at) return at;
-  const std::size_t next = behind_blanks(text, end);
+  const std::size_t next = after_blanks(text, end);
   if (next < text.size() && text[next] == '*') {
-    const std::size_t factor = behind_blanks(text, text.compare(next, 2, "**") == 0 ? next + 2 : next + 1),
-                      more = behind_number(text, factor);
+    const std::size_t factor = after_blanks(text, text.compare(next, 2, "**") == 0 ? next + 2 : next + 1),
+                      more = after_number(text, factor);
     return more == factor ? at : more;
   }
   return end < text.size() && (text[end] == '.' || syntax::is_word(text[end])) ? at : end;
@@ -33,31 +33,31 @@ struct Edit {
   std::size_t begin, end;
 };
 
-// Behind `name`, over an annotation: `= 12`.
-std::optional<Edit> number_behind(std::string_view text, std::size_t at) {
-  at = behind_blanks(text, at);
+// After `name`, over an annotation: `= 12`.
+std::optional<Edit> number_after(std::string_view text, std::size_t at) {
+  at = after_blanks(text, at);
   if (at < text.size() && text[at] == ':') {
     ++at;
     while (at < text.size() && text[at] != '=' && text[at] != '\n' && text[at] != ',' && text[at] != ')')
       ++at;
   }
   if (at >= text.size() || text[at] != '=' || text.compare(at, 2, "==") == 0) return std::nullopt;
-  const std::size_t begin = behind_blanks(text, at + 1), end = behind_number(text, begin);
-  const std::size_t rest = behind_blanks(text, end);
+  const std::size_t begin = after_blanks(text, at + 1), end = after_number(text, begin);
+  const std::size_t rest = after_blanks(text, end);
   const bool ends = rest == text.size() ||
       std::string_view("\n\r,)#;").find(text[rest]) != std::string_view::npos;
   return end > begin && ends ? std::optional(Edit{begin, end}) : std::nullopt;
 }
 
 // Of `add_argument("--name", …, default=12)`, from behind the name: the default.
-std::optional<Edit> default_behind(std::string_view text, std::size_t at) {
+std::optional<Edit> default_after(std::string_view text, std::size_t at) {
   for (int depth = 0; at < text.size() && depth >= 0; ++at) {
     if (text[at] == '(')
       ++depth;
     else if (text[at] == ')')
       --depth;
     else if (depth == 0 && text.compare(at, 7, "default") == 0 && !syntax::is_word(text[at - 1]))
-      return number_behind(text, at + 7);
+      return number_after(text, at + 7);
   }
   return std::nullopt;
 }
@@ -90,11 +90,11 @@ std::vector<Edit> assignments_of(std::string_view text, std::string_view name) {
   bool begins_as_none = false;
   for (std::size_t line = 0; line < text.size();
       line = std::min(text.find('\n', line), text.size() - 1) + 1) {
-    const std::size_t at = behind_blanks(text, line), equals = behind_blanks(text, at + name.size());
+    const std::size_t at = after_blanks(text, line), equals = after_blanks(text, at + name.size());
     if (text.substr(at, name.size()) != name || equals >= text.size() || text[equals] != '=' ||
         text.compare(equals, 2, "==") == 0)
       continue;
-    const std::size_t begin = behind_blanks(text, equals + 1), end = end_of_assignment(text, begin);
+    const std::size_t begin = after_blanks(text, equals + 1), end = end_of_assignment(text, begin);
     if (end == std::string_view::npos) return {};
     begins_as_none = begins_as_none || (at == line && text.substr(begin, end - begin).starts_with("None"));
     found.push_back({begin, end});
@@ -110,12 +110,12 @@ std::optional<std::string> substituted(std::string_view text, std::string_view n
   for (std::size_t at = 0; at + name.size() <= text.size(); ++at) {
     const std::string_view here = text.substr(at, name.size());
     const char before = at > 0 ? text[at - 1] : '\n',
-               behind = at + name.size() < text.size() ? text[at + name.size()] : '\n';
+               after = at + name.size() < text.size() ? text[at + name.size()] : '\n';
     std::optional<Edit> edit;
-    if (here == name && !syntax::is_word(before) && before != '.' && !syntax::is_word(behind))
-      edit = number_behind(text, at + name.size());
-    if (!edit && before == '-' && (behind == '"' || behind == '\'') && same_option(here, name))
-      edit = default_behind(text, at + name.size());
+    if (here == name && !syntax::is_word(before) && before != '.' && !syntax::is_word(after))
+      edit = number_after(text, at + name.size());
+    if (!edit && before == '-' && (after == '"' || after == '\'') && same_option(here, name))
+      edit = default_after(text, at + name.size());
     if (!edit || edit->begin < kept) continue;
     made += text.substr(kept, edit->begin - kept);
     made += std::to_string(value);

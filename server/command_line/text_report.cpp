@@ -38,7 +38,7 @@ public:
 private:
   std::string place(const rules::Location& where) const {
     const Place at = report_.place(where.path, where.span.begin);
-    return harmless(report_.names.shown(where.path)) + ":" +
+    return sanitized(report_.names.displayed(where.path)) + ":" +
         (at.cell ? "cell " + std::to_string(at.cell) + ":" : "") + std::to_string(at.line) + ":" +
         std::to_string(at.column);
   }
@@ -66,16 +66,16 @@ private:
     const std::string_view colour = colour_of(finding.severity);
     result_ += painted(place(finding.where), ansi::bold, has_colours_) + ": " +
         painted(rules::name(finding.severity), colour, has_colours_) + "[" + std::string(finding.rule) +
-        "]: " + painted(harmless(finding.message), ansi::bold, has_colours_) + "\n";
+        "]: " + painted(sanitized(finding.message), ansi::bold, has_colours_) + "\n";
     frame(finding.where, colour, 1);
     for (const rules::Related& related : finding.related) {
       result_ += painted("  -> ", ansi::blue, has_colours_) + place(related.where) + ": " +
-          harmless(related.message) + "\n";
+          sanitized(related.message) + "\n";
       frame(related.where, ansi::blue, 0);
     }
     for (const rules::Fix& fix : finding.fixes) {
       const std::string_view label = fix.preferred ? "  fix: " : "  possible fix: ";
-      result_ += painted(label, ansi::green, has_colours_) + harmless(fix.title) + "\n";
+      result_ += painted(label, ansi::green, has_colours_) + sanitized(fix.title) + "\n";
     }
     result_ += "\n";
   }

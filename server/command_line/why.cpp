@@ -32,7 +32,7 @@ int run_why(const std::string& place) {
   options.why_line = line;
   std::string text;
   for (const std::string& sentence : checker.analyze()(sources, path, options).why)
-    text += harmless(sentence) + "\n";
+    text += sanitized(sentence) + "\n";
   return write_out(text) == Written::failed ? exit_status::trouble : exit_status::success;
 }
 

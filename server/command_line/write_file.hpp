@@ -7,7 +7,7 @@
 
 namespace stepzero::server {
 
-// Keeps the permissions, and follows a symbolic link to the file behind it. Only if the file still holds
+// Keeps the permissions, and follows a symbolic link to the file after it. Only if the file still holds
 // `before`. Empty, or why it was not done.
 std::string replace_file(const std::string& path, std::string_view before, std::string_view after);
 

@@ -1,6 +1,6 @@
 #include "server/documents/analysis.hpp"
 
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 #include "server/workspace/paths.hpp"
 
 #include <utility>
@@ -105,7 +105,7 @@ std::shared_ptr<const Analysis> analyse_from(bool afresh, const SharedState& wor
   if (is_open) {
     if (!afresh) memory = world.memories->take(path);
     options.memory = &memory;
-    options.elsewhere = another_core();
+    options.background = another_core();
   }
   analysis->result = world.analyze(sources, path, options);
   if (is_open && !(afresh && analysis->result.cancelled)) world.memories->give(path, std::move(memory));
@@ -134,7 +134,7 @@ std::shared_ptr<const snapshot::Schedule> schedule_of_file(
   options.want_facts = false;
   options.want_schedule = true;
   options.world = ranks;
-  options.elsewhere = another_core();
+  options.background = another_core();
   options.cancelled = cancelled;
   const snapshot::Result result = world.analyze(sources, path, options);
   return result.cancelled ? nullptr : result.schedule;

@@ -5,7 +5,7 @@
 namespace stepzero::server {
 namespace {
 
-// Whether a line starts at `at`: behind "\n", "\r\n", or a "\r" that no "\n" follows.
+// Whether a line starts at `at`: after "\n", "\r\n", or a "\r" that no "\n" follows.
 bool starts_line(std::string_view bytes, std::uint32_t at) {
   if (at == 0) return true;
   const char before = bytes[at - 1];

@@ -1,7 +1,7 @@
 #include "server/documents/parsed_draft.hpp"
 
 #include "documents/document.hpp"
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 
 #include <algorithm>
 #include <utility>

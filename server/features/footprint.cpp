@@ -29,7 +29,7 @@ std::string filled(std::string text, std::size_t width) {
 
 class Writer {
 public:
-  Writer(const std::string& path, const ShownPath& name) : path_(path), name_(name) {}
+  Writer(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
 
   std::string place(const footprint::Where& where) const {
     if (where.line == 0) return "";
@@ -66,9 +66,9 @@ public:
   void step(const footprint::Step& step) {
     text += "step, backward in " + place(step.where) + "\n";
     row("saved for the backward", step.saved, std::to_string(step.operations) + " operations");
-    std::size_t shown = 0;
+    std::size_t displayed = 0;
     for (const footprint::Line& line : step.lines)
-      if (shown++ < most_lines)
+      if (displayed++ < most_lines)
         row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
             place(line.where));
     if (step.lines.size() > most_lines)
@@ -84,9 +84,9 @@ public:
     flops_row("backward", step.backward_flops, step.backward_flops_at_least);
     row("peak, in the " + step.moment, step.peak, place(step.peak_where));
     if (!step.advice.empty()) text += "  " + step.advice + "\n";
-    shown = 0;
+    displayed = 0;
     for (const footprint::Line& line : step.at_peak)
-      if (shown++ < most_lines)
+      if (displayed++ < most_lines)
         row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
             place(line.where));
   }
@@ -95,7 +95,7 @@ public:
 
 private:
   const std::string& path_;
-  const ShownPath& name_;
+  const DisplayPath& name_;
 };
 
 }  // namespace
@@ -222,7 +222,7 @@ std::string launch_text(const Footprint& footprint) {
       (footprint.world > 1 ? ", one of " + std::to_string(footprint.world) + " processes" : "");
 }
 
-std::string footprint_text(const Footprint& footprint, const std::string& path, const ShownPath& name) {
+std::string footprint_text(const Footprint& footprint, const std::string& path, const DisplayPath& name) {
   Writer writer(path, name);
   if (footprint.models.empty() && footprint.steps.empty()) return name(path) + ": no model is made here\n";
   writer.text = name(path) + launch_text(footprint) + "\n";

@@ -11,7 +11,7 @@
 namespace stepzero::server {
 
 // How a path is written in front of a line; the program's own file is left out.
-using ShownPath = std::function<std::string(const std::string& path)>;
+using DisplayPath = std::function<std::string(const std::string& path)>;
 
 // "at least 474.7 MiB", "4*B*T*50257 B"
 std::string amount_text(const footprint::Amount& amount);
@@ -32,6 +32,6 @@ std::vector<FootprintNote> notes_at(
 std::string launch_text(const footprint::Footprint& footprint);
 
 std::string footprint_text(
-    const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
+    const footprint::Footprint& footprint, const std::string& path, const DisplayPath& name);
 
 }  // namespace stepzero::server

@@ -10,7 +10,7 @@ namespace {
 
 class Writer {
 public:
-  Writer(const std::string& path, const ShownPath& name) : path_(path), name_(name) {}
+  Writer(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
 
   static Json amount(const footprint::Amount& amount) {
     Json made = {{"bytes", amount.bytes}};
@@ -75,12 +75,12 @@ public:
 
 private:
   const std::string& path_;
-  const ShownPath& name_;
+  const DisplayPath& name_;
 };
 
 }  // namespace
 
-Json footprint_json(const footprint::Footprint& footprint, const std::string& path, const ShownPath& name) {
+Json footprint_json(const footprint::Footprint& footprint, const std::string& path, const DisplayPath& name) {
   const Writer writer(path, name);
   Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()},
       {"steps", Json::array()}};

@@ -8,6 +8,6 @@
 namespace stepzero::server {
 
 nlohmann::ordered_json footprint_json(
-    const footprint::Footprint& footprint, const std::string& path, const ShownPath& name);
+    const footprint::Footprint& footprint, const std::string& path, const DisplayPath& name);
 
 }  // namespace stepzero::server

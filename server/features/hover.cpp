@@ -170,10 +170,10 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
   const syntax::Span name = name_at(text, offset);
   if (name.begin == name.end) return std::nullopt;
   const PathName names = [](const std::string& path) { return std::string(file_name(path)); };
-  std::string shown;
+  std::string displayed;
   if (text.slice(name) == makes_the_job) {
     const std::uint32_t line = text.position(offset, syntax::Encoding::utf8).line + 1;
-    shown = schedule_of_job(schedule, analysis.path, line, names, most_schedule_lines);
+    displayed = schedule_of_job(schedule, analysis.path, line, names, most_schedule_lines);
   } else {
     const snapshot::Spot* definition = nullptr;
     for (const snapshot::SchedulePart& part : schedule.parts)
@@ -181,13 +181,13 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
     if (!definition) return std::nullopt;
     for (const snapshot::FunctionCommunication& function : schedule.functions)
       if (function.definition == *definition)
-        shown = summary(function, schedule.world) + " (" + std::to_string(schedule.world) + " ranks)\n";
-    shown += schedule_of_function(
+        displayed = summary(function, schedule.world) + " (" + std::to_string(schedule.world) + " ranks)\n";
+    displayed += schedule_of_function(
         schedule, definition->path, definition->span.begin, names, most_schedule_lines);
   }
-  if (shown.empty()) return std::nullopt;
+  if (displayed.empty()) return std::nullopt;
   out.paragraph();
-  out.block(shown);
+  out.block(displayed);
   return name;
 }
 

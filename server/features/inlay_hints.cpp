@@ -14,13 +14,13 @@ bool has_letter(const std::string& text) {
 
 // A literal `n = 3` says it itself, and so does a name that stands for itself (`rank = rank`); a tensor, or
 // an int that is computed, does not.
-bool worth_saying(const snapshot::Shown& value) {
+bool worth_saying(const snapshot::DisplayValue& value) {
   if (value.kind == "tensor") return true;
   if (value.kind == "int") return has_letter(value.value);
   return std::any_of(value.items.begin(), value.items.end(), worth_saying);
 }
 
-bool has_named_dim(const snapshot::Shown& value) {
+bool has_named_dim(const snapshot::DisplayValue& value) {
   if (value.kind == "int") return has_letter(value.value);
   if (value.shape && std::any_of(value.shape->begin(), value.shape->end(), [](const auto& dim) {
         return !dim.is_int && has_letter(dim.text);

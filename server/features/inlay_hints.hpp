@@ -11,7 +11,7 @@
 namespace stepzero::server {
 
 struct Hint {
-  std::uint32_t at = 0;  // the byte behind the name
+  std::uint32_t at = 0;  // the byte after the name
   std::string label;     // ": float32[B, T]", shortened
   std::string whole;     // the text that was too long for the label; empty if it was not
   bool more = false;     // there is more to say of it than the label does

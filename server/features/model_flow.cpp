@@ -12,7 +12,7 @@ constexpr std::size_t most_nodes = 400;
 
 std::uint64_t key(Span span) { return (std::uint64_t{span.begin} << 32) | span.end; }
 
-bool holds_tensor(const snapshot::Shown& value) {
+bool holds_tensor(const snapshot::DisplayValue& value) {
   return value.kind == "tensor" || std::any_of(value.items.begin(), value.items.end(), holds_tensor);
 }
 

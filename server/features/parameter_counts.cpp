@@ -14,7 +14,7 @@ using Object = std::map<std::string, const Share*>;
 
 bool known(const Share& share) { return !share.parameters.at_least && share.parameters.formula.empty(); }
 
-bool alike(const Object& a, const Object& b) {
+bool equivalent(const Object& a, const Object& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& one, const auto& other) {
     return one.first == other.first && one.second->numbers == other.second->numbers &&
         one.second->type == other.second->type;
@@ -37,7 +37,7 @@ Object object_of(const std::string& type, const std::vector<footprint::Model>& m
       }
       if (first.empty())
         first = std::move(object);
-      else if (!alike(first, object))
+      else if (!equivalent(first, object))
         return {};
     }
   return first;

@@ -71,14 +71,14 @@ std::string part_title(const SchedulePart& part) {
 std::string block_text(const ScheduleNode& node) {
   switch (node.kind) {
   case Kind::loop: {
-    const bool told = !node.body.empty() && node.body.front().kind == Kind::round;
+    const bool told = !node.body.empty() && node.body.front().kind == Kind::iteration;
     return node.text + ":  (" +
         (!node.times ? "each round"
                      : (node.fewer ? "up to " : "") + std::to_string(*node.times) +
                     (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) +
         ")";
   }
-  case Kind::round:
+  case Kind::iteration:
     return (node.last > *node.times
                    ? "rounds " + std::to_string(*node.times) + "-" + std::to_string(node.last)
                    : "round " + std::to_string(*node.times)) +
@@ -128,7 +128,7 @@ public:
           note(depth, told_.insert(node.text).second ? ">> wrong: " + node.text : ">> wrong, as above");
         break;
       case Kind::loop:
-      case Kind::round:
+      case Kind::iteration:
       case Kind::choice:
       case Kind::handler: block(node, depth, block_text(node)); break;
       case Kind::unreached:
@@ -166,7 +166,7 @@ public:
       for (const Line& line : lines_)
         if (!line.note && !line.same)
           widest = std::max(
-              widest, width(shown(line, column.front())) + (widths.empty() ? 2 * line.depth : 0));
+              widest, width(displayed(line, column.front())) + (widths.empty() ? 2 * line.depth : 0));
       widths.push_back(widest);
     }
     std::vector<std::string> out;
@@ -188,7 +188,8 @@ public:
         text += indent + line.text;
       } else {
         for (std::size_t i = 0; i < columns.size(); ++i)
-          text += (i ? " | " : "") + padded((i ? "" : indent) + shown(line, columns[i].front()), widths[i]);
+          text += (i ? " | " : "") +
+              padded((i ? "" : indent) + displayed(line, columns[i].front()), widths[i]);
       }
       out.push_back(std::move(text));
     }
@@ -222,7 +223,7 @@ private:
     std::map<int, std::string> cells;  // by rank
   };
 
-  static std::string shown(const Line& line, int rank) {
+  static std::string displayed(const Line& line, int rank) {
     const auto found = line.cells.find(rank);
     return found == line.cells.end() ? "-" : found->second;
   }
@@ -237,7 +238,8 @@ private:
     lines_.push_back(std::move(line));
   }
   void block(const ScheduleNode& node, std::size_t depth, std::string text) {
-    note(depth, shortened(std::move(text), 2 * widest_cell), node.kind == Kind::round ? Spot{} : node.where);
+    note(depth, shortened(std::move(text), 2 * widest_cell),
+        node.kind == Kind::iteration ? Spot{} : node.where);
     add(node.body, depth + 1);
   }
   void row(const ScheduleNode& node, std::size_t depth) {
@@ -268,7 +270,7 @@ private:
     for (int rank = 0; rank < world_; ++rank) {
       const auto like = std::find_if(made.begin(), made.end(), [&](const std::vector<int>& group) {
         return std::all_of(lines_.begin(), lines_.end(), [&](const Line& line) {
-          return line.note || line.same || shown(line, rank) == shown(line, group.front());
+          return line.note || line.same || displayed(line, rank) == displayed(line, group.front());
         });
       });
       if (like != made.end())

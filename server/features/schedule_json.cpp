@@ -35,7 +35,7 @@ private:
     switch (kind) {
     case Kind::step: return "step";
     case Kind::loop: return "loop";
-    case Kind::round: return "round";
+    case Kind::iteration: return "round";
     case Kind::choice: return "if";
     case Kind::handler: return "except";
     case Kind::hang: return "hang";
@@ -132,7 +132,7 @@ private:
       place(made, node.where);
       made["rounds"] = node.times ? Json(*node.times) : Json();
       break;
-    case Kind::round:
+    case Kind::iteration:
       made["first"] = node.times.value_or(0);
       made["last"] = node.last;
       break;

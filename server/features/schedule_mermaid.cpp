@@ -108,7 +108,7 @@ private:
       switch (node.kind) {
       case Kind::step: step(node); break;
       case Kind::loop:
-      case Kind::round: framed("loop " + plain(block_text(node)), node.body); break;
+      case Kind::iteration: framed("loop " + plain(block_text(node)), node.body); break;
       case Kind::choice:
       case Kind::handler: framed("opt " + plain(block_text(node)), node.body); break;
       case Kind::unreached:

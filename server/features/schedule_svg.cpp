@@ -211,7 +211,8 @@ private:
         gone_ += node.kind == Kind::unreached ? 1 : 0;
         begin(block_text(node));
         label(depth, "soft", block_text(node),
-            node.kind == Kind::round || node.kind == Kind::unreached ? snapshot::Spot{} : node.where, true);
+            node.kind == Kind::iteration || node.kind == Kind::unreached ? snapshot::Spot{} : node.where,
+            true);
         end();
         const int first = y_;
         add(node.body, depth + 1);

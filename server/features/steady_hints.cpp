@@ -11,7 +11,7 @@ bool continues_a_name(const std::string& text) { return !text.empty() && syntax:
 
 bool touches(const syntax::Edit& edit, std::uint32_t at) {
   if (at < edit.span.begin || at > edit.span.end) return false;
-  // Behind the name something else begins or ends.
+  // After the name something else begins or ends.
   return at != edit.span.begin || continues_a_name(edit.text);
 }
 

@@ -15,7 +15,7 @@ namespace stepzero::server {
 std::optional<syntax::Edit> ignore_here(
     const syntax::Module& module, std::uint32_t at, std::string_view rule);
 
-// The same for the whole file: added to the file's first such comment, or in a new line behind `#!` and `#
+// The same for the whole file: added to the file's first such comment, or in a new line after `#!` and `#
 // -*- coding`.
 syntax::Edit ignore_in_file(const syntax::Module& module, std::string_view rule);
 

@@ -33,11 +33,11 @@ std::string lenses_id(const Analysis& analysis) {
 }
 
 // What the view's analysis says, in the client's terms.
-void tell(View& view, const ClientView& outlook) {
-  view.diagnostics = diagnostics(*view.analysis, outlook);
+void tell(View& view, const ClientView& client_view) {
+  view.diagnostics = diagnostics(*view.analysis, client_view);
   view.result_id = result_id(view.diagnostics);
   if (!view.analysis->cells) return;
-  for (auto& [uri, of_cell] : diagnostics_by_cell(*view.analysis, outlook)) {
+  for (auto& [uri, of_cell] : diagnostics_by_cell(*view.analysis, client_view)) {
     View::OfCell& into = view.by_cell[uri];
     into.result_id = result_id(of_cell);
     into.diagnostics = std::move(of_cell);
@@ -86,16 +86,16 @@ void Analyses::keep_cells(OpenDocument& document, std::shared_ptr<const Cells> c
 
 void Analyses::publish_open() {
   auto open = std::make_shared<OpenDrafts>();
-  auto outlook = std::make_shared<ClientView>(*outlook_);
-  outlook->uris.clear();
+  auto client_view = std::make_shared<ClientView>(*client_view_);
+  client_view->uris.clear();
   for (const auto& [uri, document] : documents_) {
     if (document->analysed && document->draft) open->emplace(document->path, document->parsed);
-    outlook->uris.emplace(document->path, uri);
+    client_view->uris.emplace(document->path, uri);
   }
   auto world = std::make_shared<SharedState>(*world_);
   world->open = std::move(open);
   world_ = std::move(world);
-  outlook_ = std::move(outlook);
+  client_view_ = std::move(client_view);
 }
 
 OpenDocument& Analyses::open(const std::string& uri, const std::string& language, int version,
@@ -103,7 +103,7 @@ OpenDocument& Analyses::open(const std::string& uri, const std::string& language
   if (OpenDocument* old = find(uri)) close(*old);
   std::string path = path_for(uri);
   // Two spellings of one file are two documents; the second has a name of its own.
-  while (outlook_->uris.contains(path)) path += '#';
+  while (client_view_->uris.contains(path)) path += '#';
   const bool python = is_python(language, path);
   const bool analysed = python || documents::language_of(path, text) != documents::Language::none;
   auto& document = *(documents_[uri] = std::make_unique<OpenDocument>(
@@ -131,11 +131,11 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
     rest.erase(rest.begin());
     publish_open();
   }
-  Draft::Outcome outcome = document.draft->apply(rest, outlook_->encoding());
+  Draft::Outcome outcome = document.draft->apply(rest, client_view_->encoding());
   if (outcome.refused.empty()) {
     document.hints.edited(outcome.edits);
     document.typing = true;
-    document.hints_settle.reset();
+    document.hints_pause.reset();
     document.parsed->edit(std::move(outcome.edits), version, document.cells);
     touched(document.path);
     if (document.analysed) start(document, Urgency::typing);
@@ -216,10 +216,10 @@ void Analyses::launches_changed(std::shared_ptr<const snapshot::Launches> launch
   hooks_.changed();
 }
 
-void Analyses::outlook_changed(const std::function<void(ClientView&)>& change) {
-  auto outlook = std::make_shared<ClientView>(*outlook_);
-  change(*outlook);
-  outlook_ = std::move(outlook);
+void Analyses::client_view_changed(const std::function<void(ClientView&)>& change) {
+  auto client_view = std::make_shared<ClientView>(*client_view_);
+  change(*client_view);
+  client_view_ = std::move(client_view);
 }
 
 void Analyses::begin() {
@@ -253,8 +253,8 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
   if (!begun_ || stopped_) return;
   if (!document.waiters.empty()) urgency = Urgency::typing;
   scheduler_.request(document.uri, urgency,
-      [this, uri = document.uri, path = document.path, world = world_, outlook = outlook_, tick = tick_,
-          post = scheduler_.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
+      [this, uri = document.uri, path = document.path, world = world_, client_view = client_view_,
+          tick = tick_, post = scheduler_.poster()](const std::atomic<bool>& cancelled) -> Scheduler::Finish {
         const Tick started = *tick;
         auto view = std::make_shared<View>();
         // What the user waits for goes out before the facts are collected.
@@ -262,12 +262,12 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
           auto first = std::make_shared<View>();
           first->has_facts = false;
           first->analysis = std::move(findings);
-          tell(*first, *outlook);
+          tell(*first, *client_view);
           post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
         };
         view->analysis = analyse(*world, path, true, &cancelled, early);
         if (view->analysis->result.cancelled) return {};
-        tell(*view, *outlook);
+        tell(*view, *client_view);
         view->hints_id = hints_id(view->analysis->result.facts);
         view->lenses_id = lenses_id(*view->analysis);
         return [this, uri, started, view = std::move(view)] { accept(uri, view, started); };

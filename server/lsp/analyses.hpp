@@ -56,7 +56,7 @@ public:
   void world_changed(const std::function<void(SharedState&)>& change);
   // Only the programs are analysed again that are launched in another way than before.
   void launches_changed(std::shared_ptr<const snapshot::Launches> launches);
-  void outlook_changed(const std::function<void(ClientView&)>& change);
+  void client_view_changed(const std::function<void(ClientView&)>& change);
   // Until then documents are kept, but nothing runs.
   void begin();
   // Work that nobody waits for, done once: it gives way to documents, and begins anew when they are analysed.
@@ -68,7 +68,7 @@ public:
   void stop();
 
   std::shared_ptr<const SharedState> world() const { return world_; }
-  std::shared_ptr<const ClientView> outlook() const { return outlook_; }
+  std::shared_ptr<const ClientView> client_view() const { return client_view_; }
   std::map<std::string, int> versions() const;  // of open documents, by path
   bool begun() const { return begun_; }
 
@@ -100,7 +100,7 @@ private:
   void renew(const OpenDocument& document);
   Hooks hooks_;
   std::shared_ptr<const SharedState> world_;
-  std::shared_ptr<const ClientView> outlook_ = std::make_shared<ClientView>();
+  std::shared_ptr<const ClientView> client_view_ = std::make_shared<ClientView>();
   std::map<std::string, std::unique_ptr<OpenDocument>> documents_;
   std::map<std::string, std::string> notebooks_;  // by the URI of a cell
   bool begun_ = false, stopped_ = false;

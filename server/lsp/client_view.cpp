@@ -52,8 +52,8 @@ lsp::Location ClientView::location(
   const Cells::Cell* cell =
       analysis.cells && where.path == analysis.path ? analysis.cells->at_line(range.start.line) : nullptr;
   if (!cell) return {uri(where.path), range};
-  const std::uint32_t behind = cell->first_line + cell->line_count;
-  if (range.end.line >= behind) range.end = this->range(text, {0, text.line_start(behind) - 1}).end;
+  const std::uint32_t after = cell->first_line + cell->line_count;
+  if (range.end.line >= after) range.end = this->range(text, {0, text.line_start(after) - 1}).end;
   range.start.line -= cell->first_line;
   range.end.line -= cell->first_line;
   return {cell->uri, range};
@@ -96,18 +96,18 @@ constexpr Tagged tagged[] = {
 }  // namespace
 
 lsp::Diagnostic diagnostic(
-    const rules::Finding& finding, const syntax::Text& text, const ClientView& outlook) {
+    const rules::Finding& finding, const syntax::Text& text, const ClientView& client_view) {
   lsp::Diagnostic made;
-  made.range = outlook.range(text, finding.where.span);
+  made.range = client_view.range(text, finding.where.span);
   made.severity = severity(finding.severity);
   made.code = std::string(finding.rule);
   made.source = "stepzero";
   made.message = finding.message;
   for (const Tagged& each : tagged)
-    if (each.rule == finding.rule && outlook.client.*each.known) made.tags.push_back(each.tag);
-  if (outlook.client.code_description)
-    if (auto page = outlook.pages->uri(finding.rule)) made.code_description = lsp::CodeDescription{*page};
-  if (outlook.client.diagnostic_data && !finding.fixes.empty()) {
+    if (each.rule == finding.rule && client_view.client.*each.known) made.tags.push_back(each.tag);
+  if (client_view.client.code_description)
+    if (auto page = client_view.pages->uri(finding.rule)) made.code_description = lsp::CodeDescription{*page};
+  if (client_view.client.diagnostic_data && !finding.fixes.empty()) {
     std::vector<std::string> titles;
     for (const rules::Fix& fix : finding.fixes) titles.push_back(fix.title);
     made.data = protocol::to_any(std::map<std::string, std::vector<std::string>>{{"fixes", titles}});
@@ -118,14 +118,14 @@ lsp::Diagnostic diagnostic(
 namespace {
 
 lsp::Diagnostic of_finding(const Analysis& analysis, const rules::Finding& finding, const syntax::Text& text,
-    const ClientView& outlook) {
-  lsp::Diagnostic made = server::diagnostic(finding, text, outlook);
-  made.range = outlook.range(analysis, finding.where.span);
-  if (outlook.client.related_information) {
+    const ClientView& client_view) {
+  lsp::Diagnostic made = server::diagnostic(finding, text, client_view);
+  made.range = client_view.range(analysis, finding.where.span);
+  if (client_view.client.related_information) {
     for (const rules::Related& related : finding.related)
       if (const syntax::Text* other = analysis.text_of(related.where.path))
         made.related_information.push_back(
-            {outlook.location(analysis, *other, related.where), related.message});
+            {client_view.location(analysis, *other, related.where), related.message});
   } else {
     // Without related places the evidence is told in the message.
     for (const rules::Related& related : finding.related) made.message += "\n" + related.message;
@@ -135,25 +135,25 @@ lsp::Diagnostic of_finding(const Analysis& analysis, const rules::Finding& findi
 
 }  // namespace
 
-std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const ClientView& outlook) {
+std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const ClientView& client_view) {
   std::vector<lsp::Diagnostic> made;
   for (const rules::Finding& finding : analysis.result.findings) {
     const syntax::Text* text = analysis.text_of(finding.where.path);
     if (text && finding.where.path == analysis.path)
-      made.push_back(of_finding(analysis, finding, *text, outlook));
+      made.push_back(of_finding(analysis, finding, *text, client_view));
   }
   return made;
 }
 
 std::map<std::string, std::vector<lsp::Diagnostic>> diagnostics_by_cell(
-    const Analysis& analysis, const ClientView& outlook) {
+    const Analysis& analysis, const ClientView& client_view) {
   std::map<std::string, std::vector<lsp::Diagnostic>> made;
   for (const Cells::Cell& cell : analysis.cells->cells) made[cell.uri];
   for (const rules::Finding& finding : analysis.result.findings) {
     const syntax::Text* text = analysis.text_of(finding.where.path);
     if (!text || finding.where.path != analysis.path) continue;
-    const std::string uri = outlook.location(analysis, *text, finding.where).uri;
-    made[uri].push_back(of_finding(analysis, finding, *text, outlook));
+    const std::string uri = client_view.location(analysis, *text, finding.where).uri;
+    made[uri].push_back(of_finding(analysis, finding, *text, client_view));
   }
   return made;
 }
@@ -166,7 +166,7 @@ std::string result_id(const std::vector<lsp::Diagnostic>& diagnostics) {
 }
 
 std::optional<lsp::WorkspaceEdit> workspace_edit(const Analysis& analysis,
-    const std::vector<rules::TextEdit>& edits, const ClientView& outlook,
+    const std::vector<rules::TextEdit>& edits, const ClientView& client_view,
     const std::map<std::string, int>& versions) {
   struct Target {
     std::optional<int> version;
@@ -176,11 +176,11 @@ std::optional<lsp::WorkspaceEdit> workspace_edit(const Analysis& analysis,
   for (const rules::TextEdit& edit : edits) {
     const syntax::Text* text = analysis.text_of(edit.where.path);
     if (!text) return std::nullopt;
-    lsp::Location place = outlook.location(analysis, *text, edit.where);
+    lsp::Location place = client_view.location(analysis, *text, edit.where);
     // An edit that reaches into the next cell cannot be made.
     if (analysis.cells && edit.where.path == analysis.path &&
-        analysis.cells->at_line(outlook.range(*text, edit.where.span).end.line) !=
-            analysis.cells->at_line(outlook.range(*text, edit.where.span).start.line))
+        analysis.cells->at_line(client_view.range(*text, edit.where.span).end.line) !=
+            analysis.cells->at_line(client_view.range(*text, edit.where.span).start.line))
       return std::nullopt;
     Target& target = by_uri[place.uri];
     if (const Cells::Cell* cell = analysis.cells ? analysis.cells->find(place.uri) : nullptr)
@@ -190,7 +190,7 @@ std::optional<lsp::WorkspaceEdit> workspace_edit(const Analysis& analysis,
     target.edits.push_back({place.range, edit.new_text, std::nullopt});
   }
   lsp::WorkspaceEdit made;
-  if (outlook.client.document_changes) {
+  if (client_view.client.document_changes) {
     auto& changes = made.document_changes.emplace();
     for (auto& [uri, target] : by_uri)
       changes.emplace_back(lsp::TextDocumentEdit{{uri, target.version}, std::move(target.edits)});

@@ -37,22 +37,22 @@ struct ClientView {
 };
 
 // The analysis's findings as the client takes them.
-std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const ClientView& outlook);
+std::vector<lsp::Diagnostic> diagnostics(const Analysis& analysis, const ClientView& client_view);
 
 // Those of a notebook by the URI of the cell; every cell has an entry.
 std::map<std::string, std::vector<lsp::Diagnostic>> diagnostics_by_cell(
-    const Analysis& analysis, const ClientView& outlook);
+    const Analysis& analysis, const ClientView& client_view);
 
 // A finding in a file that is no Python (a settings file).
 lsp::Diagnostic diagnostic(
-    const rules::Finding& finding, const syntax::Text& text, const ClientView& outlook);
+    const rules::Finding& finding, const syntax::Text& text, const ClientView& client_view);
 
 // The hash of what the client would see; equal diagnostics have equal ids.
 std::string result_id(const std::vector<lsp::Diagnostic>& diagnostics);
 
 // `versions` has the open documents' versions by path. Nothing if a file's text is not known.
 std::optional<lsp::WorkspaceEdit> workspace_edit(const Analysis& analysis,
-    const std::vector<rules::TextEdit>& edits, const ClientView& outlook,
+    const std::vector<rules::TextEdit>& edits, const ClientView& client_view,
     const std::map<std::string, int>& versions);
 
 }  // namespace stepzero::server

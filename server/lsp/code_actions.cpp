@@ -83,14 +83,14 @@ public:
     action.title = std::move(title);
     action.kind = std::string(kind);
     action.diagnostics = std::move(diagnostics);
-    action.is_preferred = preferred && source_.outlook.client.code_action_preferred;
+    action.is_preferred = preferred && source_.client_view.client.code_action_preferred;
     const std::vector<rules::TextEdit> edits = edits_of(source_, deed);
     if (edits.empty()) return;
-    const lsp::ClientFlags& client = source_.outlook.client;
+    const lsp::ClientFlags& client = source_.client_view.client;
     if (!client.code_action_literals || (client.code_action_resolve_edit && client.code_action_data)) {
       action.data = data_of(source_, deed);
     } else {
-      action.edit = workspace_edit(*source_.view.analysis, edits, source_.outlook, source_.versions);
+      action.edit = workspace_edit(*source_.view.analysis, edits, source_.client_view, source_.versions);
       if (!action.edit) return;
     }
     actions_.push_back(std::move(action));
@@ -99,12 +99,13 @@ public:
   // The diagnostic that the action solves, as the client spelled it if it asked about it.
   lsp::Diagnostic diagnostic(std::size_t finding) const {
     const rules::Finding& found = source_.view.analysis->result.findings[finding];
-    const lsp::Range range = source_.outlook.range(*source_.view.analysis, found.where.span);
+    const lsp::Range range = source_.client_view.range(*source_.view.analysis, found.where.span);
     for (const lsp::Diagnostic& asked : params_.context.diagnostics)
       if (asked.range == range && asked.code == lsp::DiagnosticCode(std::string(found.rule))) return asked;
     for (const lsp::Diagnostic& ours : source_.view.diagnostics)
       if (ours.range == range && ours.code == lsp::DiagnosticCode(std::string(found.rule))) return ours;
-    lsp::Diagnostic made = server::diagnostic(found, *source_.view.analysis->module->text, source_.outlook);
+    lsp::Diagnostic made = server::diagnostic(
+        found, *source_.view.analysis->module->text, source_.client_view);
     made.range = range;
     return made;
   }
@@ -150,7 +151,7 @@ std::vector<lsp::CodeAction> code_actions(const ActionSource& source, const lsp:
   const Analysis& analysis = *source.view.analysis;
   if (!analysis.module) return {};
   const auto& findings = analysis.result.findings;
-  const syntax::Span asked = source.outlook.span(analysis, source.uri, params.range);
+  const syntax::Span asked = source.client_view.span(analysis, source.uri, params.range);
   std::vector<std::size_t> near;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const syntax::Span span = findings[i].where.span;
@@ -176,7 +177,7 @@ std::optional<lsp::WorkspaceEdit> resolve(const ActionSource& source, const lsp:
   if (!deed) return std::nullopt;
   const std::vector<rules::TextEdit> edits = edits_of(source, *deed);
   if (edits.empty()) return std::nullopt;
-  return workspace_edit(*source.view.analysis, edits, source.outlook, source.versions);
+  return workspace_edit(*source.view.analysis, edits, source.client_view, source.versions);
 }
 
 std::string uri_of_action(const lsp::CodeAction& action) {
@@ -185,10 +186,10 @@ std::string uri_of_action(const lsp::CodeAction& action) {
 }
 
 std::vector<lsp::CommandOrCodeAction> offered(
-    std::vector<lsp::CodeAction> actions, const ClientView& outlook) {
+    std::vector<lsp::CodeAction> actions, const ClientView& client_view) {
   std::vector<lsp::CommandOrCodeAction> made;
   for (lsp::CodeAction& action : actions) {
-    if (outlook.client.code_action_literals)
+    if (client_view.client.code_action_literals)
       made.emplace_back(std::move(action));
     else
       made.emplace_back(
@@ -237,7 +238,7 @@ void run_fix_command(
           const std::shared_ptr<const View>& view, Unanswered) {
         const auto versions = session.analyses.versions();
         std::optional<lsp::WorkspaceEdit> edit;
-        if (view) edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
+        if (view) edit = resolve({uri, *view, *session.analyses.client_view(), versions}, action);
         if (edit)
           apply(session, std::move(*edit), shared);
         else
@@ -253,9 +254,9 @@ void serve_code_actions(Session& session) {
         answer_from_view<std::vector<lsp::CommandOrCodeAction>>(session, uri, true, std::move(reply),
             [&session, params = std::move(params)](const OpenDocument&, const View& view) {
               const auto versions = session.analyses.versions();
-              const auto outlook = session.analyses.outlook();
-              return offered(
-                  code_actions({params.text_document.uri, view, *outlook, versions}, params), *outlook);
+              const auto client_view = session.analyses.client_view();
+              return offered(code_actions({params.text_document.uri, view, *client_view, versions}, params),
+                  *client_view);
             });
       });
   session.editor.connection().on(lsp::method::resolve_code_action,
@@ -270,7 +271,8 @@ void serve_code_actions(Session& session) {
             [&session, uri, shared, action = std::move(action)](
                 const std::shared_ptr<const View>& view, Unanswered) mutable {
               const auto versions = session.analyses.versions();
-              if (view) action.edit = resolve({uri, *view, *session.analyses.outlook(), versions}, action);
+              if (view)
+                action.edit = resolve({uri, *view, *session.analyses.client_view(), versions}, action);
               if (action.edit)
                 (*shared)(action);
               else

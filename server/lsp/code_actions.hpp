@@ -17,7 +17,7 @@ inline constexpr std::string_view fix_all_kind = "source.fixAll.stepzero";
 struct ActionSource {
   const std::string& uri;  // of the document, or of a cell
   const View& view;
-  const ClientView& outlook;
+  const ClientView& client_view;
   const std::map<std::string, int>& versions;  // of open documents, by path
 };
 
@@ -29,7 +29,7 @@ std::optional<lsp::WorkspaceEdit> resolve(const ActionSource& source, const lsp:
 
 // As the client takes them: literals, or commands for clients that know no others.
 std::vector<lsp::CommandOrCodeAction> offered(
-    std::vector<lsp::CodeAction> actions, const ClientView& outlook);
+    std::vector<lsp::CodeAction> actions, const ClientView& client_view);
 
 // The URI that an action's data names; empty if it is none of ours.
 std::string uri_of_action(const lsp::CodeAction& action);

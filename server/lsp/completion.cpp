@@ -29,14 +29,14 @@ bool has_sign(std::string_view text, std::uint32_t at, char sign) {
 std::string written(const std::string& key, bool in_json) { return in_json ? '"' + key + '"' : key; }
 
 std::vector<lsp::CompletionItem> items(
-    const Analysis& analysis, std::uint32_t offset, const ClientView& outlook) {
+    const Analysis& analysis, std::uint32_t offset, const ClientView& client_view) {
   std::vector<lsp::CompletionItem> made;
   if (!analysis.module) return made;
   const std::string_view text = analysis.module->text->bytes();
   const documents::Language language = documents::language_of(analysis.path);
   const bool in_json = language == documents::Language::json, in_toml = language == documents::Language::toml;
   const syntax::Span span = begun(text, offset);
-  const std::string behind = has_sign(text, span.end, in_toml ? '=' : ':') ? "" : in_toml ? " = " : ": ";
+  const std::string after = has_sign(text, span.end, in_toml ? '=' : ':') ? "" : in_toml ? " = " : ": ";
   // A value that is begun is replaced with its quotes.
   const bool is_quoted = text.substr(span.begin, 1) == "\"";
   for (snapshot::KeyCompletion& each :
@@ -51,7 +51,7 @@ std::vector<lsp::CompletionItem> items(
     // What is typed so far is compared with this: it begins with the quote if that is there.
     item.filter_text = is_quoted ? quoted : item.label;
     item.text_edit = lsp::TextEdit{
-        outlook.range(analysis, span), quoted + (is_value ? std::string() : behind), std::nullopt};
+        client_view.range(analysis, span), quoted + (is_value ? std::string() : after), std::nullopt};
   }
   return made;
 }
@@ -73,8 +73,8 @@ void serve_completion(Session& session) {
         }
         answer_from_view<std::vector<lsp::CompletionItem>>(session, uri, true, std::move(reply),
             [&session, uri, at = params.position](const OpenDocument&, const View& view) {
-              const auto outlook = session.analyses.outlook();
-              return items(*view.analysis, outlook->offset(*view.analysis, uri, at), *outlook);
+              const auto client_view = session.analyses.client_view();
+              return items(*view.analysis, client_view->offset(*view.analysis, uri, at), *client_view);
             });
       });
 }

@@ -99,10 +99,10 @@ void Diagnostics::publish(
 
 void Diagnostics::publish_settings(const Analysis& analysis) {
   if (analysis.configuration_path.empty() || !analysis.configuration_text) return;
-  const auto outlook = session_.analyses.outlook();
+  const auto client_view = session_.analyses.client_view();
   std::vector<lsp::Diagnostic> made;
   for (const rules::Finding& problem : analysis.configuration_problems)
-    made.push_back(diagnostic(problem, *analysis.configuration_text, *outlook));
+    made.push_back(diagnostic(problem, *analysis.configuration_text, *client_view));
   std::vector<lsp::Diagnostic>& last = settings_[analysis.configuration_path];
   if (last == made) return;
   last = made;
@@ -110,7 +110,7 @@ void Diagnostics::publish_settings(const Analysis& analysis) {
 }
 
 void Diagnostics::publish_settings(const std::string& path, const std::vector<lsp::Diagnostic>& diagnostics) {
-  const std::string uri = session_.analyses.outlook()->uri(path);
+  const std::string uri = session_.analyses.client_view()->uri(path);
   const OpenDocument* document = session_.analyses.find(uri);
   session_.editor.connection().notify(lsp::method::publish_diagnostics,
       {uri, document ? std::optional(document->version) : std::nullopt, diagnostics});

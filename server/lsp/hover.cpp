@@ -10,10 +10,10 @@ namespace stepzero::server {
 namespace {
 
 // Lives no longer than its arguments.
-Link link_of(const ClientView& outlook, const Analysis& analysis) {
-  return [&outlook, &analysis](const rules::Location& where, std::uint32_t line) {
+Link link_of(const ClientView& client_view, const Analysis& analysis) {
+  return [&client_view, &analysis](const rules::Location& where, std::uint32_t line) {
     if (analysis.cells && where.path == analysis.path) return std::string();
-    const std::string file = outlook.uri(where.path);
+    const std::string file = client_view.uri(where.path);
     return file.starts_with("file:") ? file + "#L" + std::to_string(line) : std::string();
   };
 }
@@ -26,16 +26,17 @@ void serve_hover(Session& session) {
         answer_from_view<lsp::Hover>(session, params.text_document.uri, true, std::move(reply),
             [&session, uri = params.text_document.uri, at = params.position](
                 const OpenDocument&, const View& view) -> std::optional<lsp::Hover> {
-              const auto outlook = session.analyses.outlook();
+              const auto client_view = session.analyses.client_view();
               const Analysis& analysis = *view.analysis;
               if (!analysis.module) return std::nullopt;
-              const Markup markup = outlook->client.hover_markdown ? Markup::markdown : Markup::plain;
-              const auto found = hover(analysis, outlook->offset(analysis, uri, at), markup,
-                  link_of(*outlook, analysis), outlook->client.code_description && !outlook->pages->empty());
+              const Markup markup = client_view->client.hover_markdown ? Markup::markdown : Markup::plain;
+              const auto found = hover(analysis, client_view->offset(analysis, uri, at), markup,
+                  link_of(*client_view, analysis),
+                  client_view->client.code_description && !client_view->pages->empty());
               if (!found) return std::nullopt;
               const auto kind = markup == Markup::markdown ? lsp::MarkupKind::markdown
                                                            : lsp::MarkupKind::plaintext;
-              return lsp::Hover{{kind, found->text}, outlook->range(analysis, found->span)};
+              return lsp::Hover{{kind, found->text}, client_view->range(analysis, found->span)};
             });
       });
 }
@@ -47,7 +48,7 @@ namespace {
 constexpr std::chrono::milliseconds pause{1000}, pause_when_broken{10'000};
 
 void ask_again(Session& session, OpenDocument& document, std::chrono::milliseconds later) {
-  document.hints_settle = session.loop.after(later, [&session, &document] {
+  document.hints_pause = session.loop.after(later, [&session, &document] {
     document.typing = false;
     session.editor.refresh_hints();
   });
@@ -56,12 +57,12 @@ void ask_again(Session& session, OpenDocument& document, std::chrono::millisecon
 using Data = std::map<std::string, std::string>;
 
 lsp::InlayHint hint_of(
-    const Hint& hint, const Analysis& analysis, const ClientView& outlook, const std::string& uri) {
+    const Hint& hint, const Analysis& analysis, const ClientView& client_view, const std::string& uri) {
   lsp::InlayHint out;
-  out.position = outlook.range(analysis, {hint.at, hint.at}).start;
+  out.position = client_view.range(analysis, {hint.at, hint.at}).start;
   out.label = hint.label;
   out.kind = lsp::InlayHintKind::type;
-  if (outlook.client.inlay_hint_resolve_tooltip) {
+  if (client_view.client.inlay_hint_resolve_tooltip) {
     if (hint.more) out.data = protocol::to_any(Data{{"uri", uri}});
   } else if (!hint.whole.empty()) {
     out.tooltip = hint.whole;
@@ -72,19 +73,19 @@ lsp::InlayHint hint_of(
 // Hints of the whole document; those outside the range are left out of the answer.
 std::vector<lsp::InlayHint> hints_of(Session& session, OpenDocument& document, const View& view,
     const std::string& uri, const lsp::Range& range) {
-  const auto outlook = session.analyses.outlook();
+  const auto client_view = session.analyses.client_view();
   std::vector<lsp::InlayHint> made;
   const Analysis& analysis = *view.analysis;
   if (!analysis.module) return made;
   constexpr syntax::Span everything{0, std::numeric_limits<std::uint32_t>::max()};
-  const syntax::Span asked = outlook->span(analysis, uri, range);
+  const syntax::Span asked = client_view->span(analysis, uri, range);
   // Only who can be told to ask again is shown what may have to be taken back.
-  const bool typing = document.typing && outlook->client.inlay_hint_refresh &&
+  const bool typing = document.typing && client_view->client.inlay_hint_refresh &&
       analysis.settings.inlay_hints != InlayHints::off;
   for (const Hint& hint : document.hints.with(
            inlay_hints(analysis.result.facts, everything, analysis.settings.inlay_hints), typing))
     if (asked.begin <= hint.at && hint.at <= asked.end)
-      made.push_back(hint_of(hint, analysis, *outlook, uri));
+      made.push_back(hint_of(hint, analysis, *client_view, uri));
   if (document.hints.kept())
     ask_again(session, document, analysis.module->has_error ? pause_when_broken : pause);
   return made;
@@ -105,10 +106,10 @@ void resolve_hint(Session& session, lsp::InlayHint hint, protocol::Reply<lsp::In
           const std::shared_ptr<const View>& view, Unanswered why) mutable {
         if (view && view->analysis->module) {
           const Analysis& analysis = *view->analysis;
-          const auto outlook = session.analyses.outlook();
-          const Markup markup = outlook->client.markdown ? Markup::markdown : Markup::plain;
-          std::string text = assigned(
-              analysis, outlook->offset(analysis, uri, hint.position), markup, link_of(*outlook, analysis));
+          const auto client_view = session.analyses.client_view();
+          const Markup markup = client_view->client.markdown ? Markup::markdown : Markup::plain;
+          std::string text = assigned(analysis, client_view->offset(analysis, uri, hint.position), markup,
+              link_of(*client_view, analysis));
           if (!text.empty())
             hint.tooltip = lsp::MarkupContent{
                 markup == Markup::markdown ? lsp::MarkupKind::markdown : lsp::MarkupKind::plaintext,

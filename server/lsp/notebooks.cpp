@@ -106,7 +106,8 @@ void Notebooks::changed_text(Notebook& notebook, const lsp::NotebookCellTextChan
     if (!cell.draft && !changes.empty() && !changes.front().range) {
       cell.draft.emplace(std::string());
     }
-    refused = cell.draft ? cell.draft->apply(changes, session_.analyses.outlook()->encoding()).refused : "";
+    refused = cell.draft ? cell.draft->apply(changes, session_.analyses.client_view()->encoding()).refused
+                         : "";
   } catch (const protocol::DecodeError& error) {
     refused = error.what();
   }

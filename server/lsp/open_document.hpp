@@ -69,8 +69,8 @@ struct OpenDocument {
   bool edited = true;           // the client knows that a new result is to come: it changed the text
 
   SteadyHints hints;
-  bool typing = false;           // the text changed, and there was no pause yet
-  protocol::Timer hints_settle;  // ends it
+  bool typing = false;          // the text changed, and there was no pause yet
+  protocol::Timer hints_pause;  // ends it
 
   struct Waiter {
     bool exact;     // of no use after a change

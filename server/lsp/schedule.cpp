@@ -93,12 +93,12 @@ void serve_code_lenses(Session& session) {
         const std::string uri = params.text_document.uri;
         answer_from_view<std::vector<lsp::CodeLens>>(
             session, uri, true, std::move(reply), [&session, uri](const OpenDocument&, const View& view) {
-              const auto outlook = session.analyses.outlook();
+              const auto client_view = session.analyses.client_view();
               std::vector<lsp::CodeLens> made;
               const Analysis& analysis = *view.analysis;
               if (!analysis.module) return made;
               for (Lens& lens : code_lenses(analysis)) {
-                const lsp::Location place = outlook->location(
+                const lsp::Location place = client_view->location(
                     analysis, *analysis.module->text, {analysis.path, lens.span});
                 if (analysis.cells && place.uri != uri) continue;  // another cell's
                 lsp::Command command;

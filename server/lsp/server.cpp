@@ -156,9 +156,9 @@ void LanguageServer::serve() {
 lsp::InitializeResult LanguageServer::initialize(const lsp::InitializeParams& params) {
   editor_.client = params.capabilities;
   editor_.tracing = params.trace;
-  analyses_.outlook_changed([&](ClientView& outlook) {
-    outlook.client = params.capabilities;
-    outlook.pages = std::make_shared<RulePages>(pages_);
+  analyses_.client_view_changed([&](ClientView& client_view) {
+    client_view.client = params.capabilities;
+    client_view.pages = std::make_shared<RulePages>(pages_);
   });
   workspace_.set_folders(params.folders());
   configuration_.start_with(params.initialization_options);

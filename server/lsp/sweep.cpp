@@ -12,10 +12,10 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) { return (hash ^ valu
 
 }  // namespace
 
-Sweep::Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> outlook,
+Sweep::Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> client_view,
     std::map<std::string, int> open, std::uint64_t settings, FileReports earlier, Wants wants)
-    : world_(std::move(world)), outlook_(std::move(outlook)), open_(std::move(open)), settings_(settings),
-      earlier_(std::move(earlier)), wants_(wants) {}
+    : world_(std::move(world)), client_view_(std::move(client_view)), open_(std::move(open)),
+      settings_(settings), earlier_(std::move(earlier)), wants_(wants) {}
 
 void Sweep::find_files() {
   for (const std::string& folder : world_->folders) {
@@ -62,9 +62,9 @@ std::optional<Sweep::Report> Sweep::work() {
     if (analysis->result.cancelled) return std::nullopt;
     auto report = std::make_shared<FileReport>();
     if (wants_ == Wants::symbols) {
-      report->symbols = symbol_list(*analysis, *outlook_);
+      report->symbols = symbol_list(*analysis, *client_view_);
     } else {
-      report->diagnostics = diagnostics(*analysis, *outlook_);
+      report->diagnostics = diagnostics(*analysis, *client_view_);
       report->result_id = result_id(report->diagnostics);
     }
     report->read = analysis->result.read;

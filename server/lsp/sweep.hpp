@@ -33,7 +33,7 @@ using FileReports = std::map<std::string, std::shared_ptr<const FileReport>>;  /
 class Sweep {
 public:
   enum class Wants : std::uint8_t { diagnostics, symbols };
-  Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> outlook,
+  Sweep(std::shared_ptr<const SharedState> world, std::shared_ptr<const ClientView> client_view,
       std::map<std::string, int> open, std::uint64_t settings, FileReports earlier,
       Wants wants = Wants::diagnostics);
 
@@ -57,7 +57,7 @@ private:
   std::uint64_t fingerprint(const std::string& path, const std::vector<std::string>& read);
 
   const std::shared_ptr<const SharedState> world_;
-  const std::shared_ptr<const ClientView> outlook_;
+  const std::shared_ptr<const ClientView> client_view_;
   const std::map<std::string, int> open_;  // versions of open documents, by path
   const std::uint64_t settings_;           // changes when settings or folders do
   const FileReports earlier_;
@@ -69,6 +69,6 @@ private:
 };
 
 // The symbols of an analysis in one list, those inside a symbol with its name as their container.
-std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& outlook);
+std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& client_view);
 
 }  // namespace stepzero::server

@@ -26,44 +26,44 @@ lsp::SymbolKind kind_of(Symbol::Kind kind) {
 
 // Of a notebook, those of the cell that was asked for.
 bool is_elsewhere(
-    const Analysis& analysis, const ClientView& outlook, const std::string& uri, const Symbol& symbol) {
+    const Analysis& analysis, const ClientView& client_view, const std::string& uri, const Symbol& symbol) {
   return analysis.cells &&
-      outlook.location(analysis, *analysis.module->text, {analysis.path, symbol.place}).uri != uri;
+      client_view.location(analysis, *analysis.module->text, {analysis.path, symbol.place}).uri != uri;
 }
 
 std::vector<lsp::DocumentSymbol> tree(const std::vector<Symbol>& symbols, const Analysis& analysis,
-    const ClientView& outlook, const std::string& uri) {
+    const ClientView& client_view, const std::string& uri) {
   std::vector<lsp::DocumentSymbol> made;
   for (const Symbol& symbol : symbols) {
-    if (is_elsewhere(analysis, outlook, uri, symbol)) continue;
+    if (is_elsewhere(analysis, client_view, uri, symbol)) continue;
     lsp::DocumentSymbol& out = made.emplace_back();
     out.name = symbol.name;
     if (!symbol.detail.empty()) out.detail = symbol.detail;
     out.kind = kind_of(symbol.kind);
-    out.range = outlook.range(analysis, symbol.whole);
-    out.selection_range = outlook.range(analysis, symbol.place);
-    out.children = tree(symbol.children, analysis, outlook, uri);
+    out.range = client_view.range(analysis, symbol.whole);
+    out.selection_range = client_view.range(analysis, symbol.place);
+    out.children = tree(symbol.children, analysis, client_view, uri);
   }
   return made;
 }
 
-void list(const std::vector<Symbol>& symbols, const Analysis& analysis, const ClientView& outlook,
+void list(const std::vector<Symbol>& symbols, const Analysis& analysis, const ClientView& client_view,
     const std::string& container, std::vector<lsp::SymbolInformation>& made) {
   for (const Symbol& symbol : symbols) {
     lsp::SymbolInformation& out = made.emplace_back();
     out.name = symbol.name;
     out.kind = kind_of(symbol.kind);
-    out.location = outlook.location(analysis, *analysis.module->text, {analysis.path, symbol.place});
+    out.location = client_view.location(analysis, *analysis.module->text, {analysis.path, symbol.place});
     if (!container.empty()) out.container_name = container;
-    list(symbol.children, analysis, outlook, symbol.name, made);
+    list(symbol.children, analysis, client_view, symbol.name, made);
   }
 }
 
 }  // namespace
 
-std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& outlook) {
+std::vector<lsp::SymbolInformation> symbol_list(const Analysis& analysis, const ClientView& client_view) {
   std::vector<lsp::SymbolInformation> made;
-  if (analysis.module) list(symbols(analysis), analysis, outlook, {}, made);
+  if (analysis.module) list(symbols(analysis), analysis, client_view, {}, made);
   return made;
 }
 
@@ -89,12 +89,12 @@ void Symbols::serve() {
         const std::string uri = params.text_document.uri;
         answer_from_view<Document>(session_, uri, true, std::move(reply),
             [this, uri](const OpenDocument&, const View& view) -> std::optional<Document> {
-              const auto outlook = session_.analyses.outlook();
-              if (outlook->client.hierarchical_symbols) {
+              const auto client_view = session_.analyses.client_view();
+              if (client_view->client.hierarchical_symbols) {
                 if (!view.analysis->module) return Document(std::vector<lsp::DocumentSymbol>());
-                return Document(tree(symbols(*view.analysis), *view.analysis, *outlook, uri));
+                return Document(tree(symbols(*view.analysis), *view.analysis, *client_view, uri));
               }
-              std::vector<lsp::SymbolInformation> flat = symbol_list(*view.analysis, *outlook);
+              std::vector<lsp::SymbolInformation> flat = symbol_list(*view.analysis, *client_view);
               std::erase_if(
                   flat, [&](const auto& each) { return view.analysis->cells && each.location.uri != uri; });
               return Document(std::move(flat));
@@ -111,7 +111,7 @@ void Symbols::serve() {
 }
 
 void Symbols::ask(const Shared& question) {
-  question->sweep = std::make_shared<Sweep>(session_.analyses.world(), session_.analyses.outlook(),
+  question->sweep = std::make_shared<Sweep>(session_.analyses.world(), session_.analyses.client_view(),
       session_.analyses.versions(), session_.analyses.all_changed(), reports_, Sweep::Wants::symbols);
   active_.push_back(question);
   begin_sweep(session_, question, [this](const Shared& found) { work(found); });
@@ -146,7 +146,7 @@ void Symbols::work(const Shared& question) {
   for (const std::string& uri : uris)
     session_.analyses.when_fresh(
         uri, false, [this, question](const std::shared_ptr<const View>& view, Unanswered) {
-          if (view) question->say(symbol_list(*view->analysis, *session_.analyses.outlook()));
+          if (view) question->say(symbol_list(*view->analysis, *session_.analyses.client_view()));
           part_done(question);
         });
   part_done(question);

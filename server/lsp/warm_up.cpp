@@ -1,7 +1,7 @@
 #include "server/lsp/warm_up.hpp"
 
 #include "server/lsp/training_script.hpp"
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 #include "server/scheduler/memory.hpp"
 #include "snapshot/snapshot.hpp"
 
@@ -37,7 +37,7 @@ void warm_up(const std::atomic<bool>& cancelled) {
     options.want_schedule = true;
     options.cancelled = &cancelled;
     options.memory = &memory;
-    options.elsewhere = another_core();
+    options.background = another_core();
     snapshot::analyze(script, Script::name, options);
   }
   prepare_memory(memory_of_an_analysis, cancelled);

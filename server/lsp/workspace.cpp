@@ -32,7 +32,7 @@ bool speaks_of_launches(const syntax::Module& module) {
   return rules::launch::may_start_commands(text) || rules::launch::may_name_configurations(text);
 }
 
-// `report`: so many files of so many are behind it.
+// `report`: so many files of so many are after it.
 Scan scan_folders(const SharedState& world, const std::atomic<bool>& cancelled,
     const std::function<void(std::size_t, std::size_t)>& report) {
   Scan scan;

@@ -59,8 +59,8 @@ void WorkspaceDiagnostics::ask(Shared question) {
   question->asked_at = session_.analyses.now();
   question->met.clear();
   question->news = false;
-  question->sweep = std::make_shared<Sweep>(world, session_.analyses.outlook(), session_.analyses.versions(),
-      session_.analyses.all_changed(), reports_);
+  question->sweep = std::make_shared<Sweep>(world, session_.analyses.client_view(),
+      session_.analyses.versions(), session_.analyses.all_changed(), reports_);
   active_.push_back(question);
   begin_sweep(session_, question, [this](const Shared& found) { work(found); });
 }
@@ -125,7 +125,7 @@ void WorkspaceDiagnostics::received(const Shared& question, std::vector<Sweep::R
 
 void WorkspaceDiagnostics::say(const Shared& question, const std::string& path, std::optional<int> version,
     const std::vector<lsp::Diagnostic>& diagnostics, const std::string& result_id) {
-  const std::string uri = session_.analyses.outlook()->uri(path);
+  const std::string uri = session_.analyses.client_view()->uri(path);
   const auto before = question->previous.find(uri);
   const bool same = before != question->previous.end() && before->second == result_id;
   question->met[uri] = result_id;

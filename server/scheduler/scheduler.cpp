@@ -75,7 +75,7 @@ void Scheduler::drop(const std::string& key) {
     found->second.running->dropped = true;
   }
   jobs_.erase(found);
-  settle();
+  run_when_idle();
 }
 
 void Scheduler::stop() {
@@ -142,7 +142,7 @@ void Scheduler::ended(const std::string& key, const std::shared_ptr<Run>& run, F
     if (finish) finish();
   }
   dispatch();
-  settle();
+  run_when_idle();
 }
 
 std::function<void(std::function<void()>)> Scheduler::poster() const {
@@ -155,10 +155,10 @@ std::function<void(std::function<void()>)> Scheduler::poster() const {
 
 void Scheduler::when_idle(std::function<void()> then) {
   when_idle_.push_back(std::move(then));
-  settle();
+  run_when_idle();
 }
 
-void Scheduler::settle() {
+void Scheduler::run_when_idle() {
   while (idle() && !when_idle_.empty()) {
     auto then = std::exchange(when_idle_, {});
     for (auto& each : then) each();

@@ -91,7 +91,7 @@ private:
   void dispatch();
   void start(const std::string& key, Job& job);
   void ended(const std::string& key, const std::shared_ptr<Run>& run, Finish finish, Timing timing);
-  void settle();
+  void run_when_idle();
 
   Pool& pool_;
   Hooks hooks_;

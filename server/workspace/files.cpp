@@ -25,7 +25,8 @@ std::shared_ptr<ModuleCache::Entry> ModuleCache::entry(const std::string& path) 
   return slot->second.entry;
 }
 
-void ModuleCache::weigh(const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes) {
+void ModuleCache::count_bytes(
+    const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes) {
   // What a missing file costs too, so that a flood of failed look-ups is bounded.
   bytes += 512 + path.size();
   const std::lock_guard lock(mutex_);
@@ -54,13 +55,13 @@ std::shared_ptr<const syntax::Module> ModuleCache::module(const std::string& pat
     if (read.text && is_notebook(path)) {
       if (auto notebook = read_notebook(*read.text).program) {
         found->cells = std::make_shared<Cells>(std::move(notebook->cells));
-        found->module = syntax::parse(std::move(notebook->text), elsewhere_);
+        found->module = syntax::parse(std::move(notebook->text), background_);
       }
     } else if (read.text) {
-      found->module = documents::module_of(path, std::move(*read.text), elsewhere_);
+      found->module = documents::module_of(path, std::move(*read.text), background_);
     }
   }
-  weigh(path, found, found->module ? found->module->text->size() : 0);
+  count_bytes(path, found, found->module ? found->module->text->size() : 0);
   return found->module;
 }
 

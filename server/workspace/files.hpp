@@ -20,9 +20,9 @@ namespace stepzero::server {
 // threads ask at the same time. Holds about `capacity` bytes of text; what was used longest ago goes first.
 class ModuleCache {
 public:
-  // `elsewhere`: takes a part of reading a file.
-  explicit ModuleCache(std::size_t capacity = 64u << 20, syntax::BackgroundRunner elsewhere = {})
-      : capacity_(capacity), elsewhere_(std::move(elsewhere)) {}
+  // `background`: takes a part of reading a file.
+  explicit ModuleCache(std::size_t capacity = 64u << 20, syntax::BackgroundRunner background = {})
+      : capacity_(capacity), background_(std::move(background)) {}
 
   // Null if there is no such file or it is not text. A notebook is the program of its cells.
   std::shared_ptr<const syntax::Module> module(const std::string& path);
@@ -43,10 +43,10 @@ private:
     std::list<std::string>::iterator used;
   };
   std::shared_ptr<Entry> entry(const std::string& path);
-  void weigh(const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes);
+  void count_bytes(const std::string& path, const std::shared_ptr<Entry>& entry, std::size_t bytes);
 
   std::size_t capacity_;
-  syntax::BackgroundRunner elsewhere_;
+  syntax::BackgroundRunner background_;
   std::mutex mutex_;
   std::size_t bytes_ = 0;
   std::unordered_map<std::string, Slot> slots_;

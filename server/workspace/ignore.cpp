@@ -20,7 +20,7 @@ bool in_class(std::string_view name, unsigned char byte) {
 
 struct Bracket {
   bool matches = false;
-  std::size_t end = 0;  // behind the ']'
+  std::size_t end = 0;  // after the ']'
 };
 
 // `glob[at]` is '['. Nothing if the bracket is never closed: such a pattern matches nothing, as in git.

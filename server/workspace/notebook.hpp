@@ -24,7 +24,7 @@ struct Cells {
   };
   std::vector<Cell> cells;  // by first line
 
-  // Null where there are no cells. A line behind the last cell belongs to that.
+  // Null where there are no cells. A line after the last cell belongs to that.
   const Cell* at_line(std::uint32_t line) const;
   const Cell* find(std::string_view uri) const;
   bool operator==(const Cells&) const = default;

@@ -9,7 +9,7 @@
 // FILE. FIRST: until findings that hold the edited function; WHOLE: until all findings; ALL: until
 // everything; as multiples. FRESH: how many of the edits were answered by a run from the beginning. The line
 // of the kind `open` is the first analysis; its FRESH is the nanoseconds of the parse.
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/snapshot.hpp"
@@ -204,7 +204,7 @@ public:
       snapshot::Options options;
       options.want_facts = options.want_schedule = true;
       options.memory = &memory_;
-      if (!options_.one_core) options.elsewhere = server::another_core();
+      if (!options_.one_core) options.background = server::another_core();
       options.on_findings = [&](const snapshot::Result& result) {
         const double now = nanoseconds(Clock::now() - begin);
         if (took.first == 0) took.first = now;

@@ -165,7 +165,7 @@ void Unrevealed::invoke() const {
   SUCCEED();
 }
 
-// Puts what silent programs could reveal behind its lines of the Markdown.
+// Puts what silent programs could reveal after its lines of the Markdown.
 void reveal(const Document& document) {
   std::map<std::uint32_t, std::string, std::greater<>> reveals;  // by line, last first
   for (const Case& tested : document.cases)

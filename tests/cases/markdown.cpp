@@ -22,7 +22,7 @@ std::vector<Line> lines_of(std::string_view text) {
   return lines;
 }
 
-// The words behind "python" of a fence.
+// The words after "python" of a fence.
 struct Info {
   bool python = false, after_fix = false, torch = false, crlf = false, no_fix = false, silent = false;
   std::string title, fix, gpu_memory;
@@ -30,7 +30,7 @@ struct Info {
 
 Info read_info(std::string_view words, std::uint32_t line) {
   Info info;
-  bool first = true, behind_after_fix = false;
+  bool first = true, left_after_fix = false;
   while (true) {
     words.remove_prefix(std::min(words.find_first_not_of(' '), words.size()));
     if (words.empty()) return info;
@@ -50,7 +50,7 @@ Info read_info(std::string_view words, std::uint32_t line) {
         return info;
       info.python = true;
     } else if (word == "after-fix")
-      info.after_fix = behind_after_fix = true;
+      info.after_fix = left_after_fix = true;
     else if (word == "torch")
       info.torch = true;
     else if (word == "crlf")
@@ -63,7 +63,7 @@ Info read_info(std::string_view words, std::uint32_t line) {
       info.gpu_memory = word.substr(12, word.size() - 13);
     else if (word.starts_with("title=\""))
       info.title = word.substr(7, word.size() - 8);
-    else if (word.starts_with('"') && behind_after_fix)
+    else if (word.starts_with('"') && left_after_fix)
       info.fix = word.substr(1, word.size() - 2);
     else
       throw std::runtime_error("line " + std::to_string(line) + ": what is '" + word + "' of a fence?");

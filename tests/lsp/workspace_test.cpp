@@ -26,13 +26,13 @@ public:
   std::string path;
 };
 
-struct Told {
+struct MemoryReport {
   std::map<std::string, std::size_t> full;  // URI → how many diagnostics
   std::set<std::string> unchanged;
 };
 
-Told told(const lsp::WorkspaceDiagnosticReport& report) {
-  Told told;
+MemoryReport told(const lsp::WorkspaceDiagnosticReport& report) {
+  MemoryReport told;
   for (const auto& item : report.items) {
     if (const auto* full = std::get_if<lsp::FullDocumentDiagnosticReport>(&item.report))
       told.full[item.uri] = full->items.size();

@@ -302,7 +302,7 @@ TEST_CASE("an analysis that goes on from the last one says the same as one from 
     warm.memory = &memory;
     // What a second core takes part in comes to the same.
     if (i % 2 == 0)
-      warm.elsewhere = [](std::function<void()> work) {
+      warm.background = [](std::function<void()> work) {
         return std::make_unique<OnAThread>(std::move(work));
       };
     snapshot::analyze(file, "/work.py", warm);

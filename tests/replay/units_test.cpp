@@ -1,4 +1,4 @@
-// How much of a file is run again behind an edit: of its functions that nobody calls and its classes, those
+// How much of a file is run again after an edit: of its functions that nobody calls and its classes, those
 // that use what changed.
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"

@@ -78,13 +78,13 @@ TEST_CASE("outside a repository nothing above the folder counts") {
 
 TEST_CASE("links loop nowhere and count nothing twice") {
   const Folder folder;
-  const Folder elsewhere;
-  elsewhere.write("other.py", "");
+  const Folder background;
+  background.write("other.py", "");
   folder.write("pkg/a.py", "");
   std::filesystem::create_directory_symlink("..", folder / "pkg/up");
   std::filesystem::create_symlink("self.py", folder / "self.py");
   std::filesystem::create_symlink("pkg/a.py", folder / "a_link.py");
-  std::filesystem::create_symlink(elsewhere / "other.py", folder / "other.py");
+  std::filesystem::create_symlink(background / "other.py", folder / "other.py");
   std::filesystem::create_symlink("missing.py", folder / "dangling.py");
   CHECK(found(folder) == Names{"other.py", "pkg/a.py"});
 }

@@ -15,13 +15,13 @@ TEST_CASE("how wide characters are") {
 }
 
 TEST_CASE("nothing a file holds commands the terminal") {
-  CHECK(harmless("a\x1b[31mb") == "a␛[31mb");
-  CHECK(harmless("\xFF\xC3") == "\uFFFD\uFFFD");
-  CHECK(harmless("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");
-  CHECK(harmless("a\nb") == "a b");
-  CHECK(harmless("\x7F") == "␡");
-  CHECK(harmless("\u202Ex") == "\uFFFDx");
-  CHECK(harmless(std::string_view("\0", 1)) == "␀");
+  CHECK(sanitized("a\x1b[31mb") == "a␛[31mb");
+  CHECK(sanitized("\xFF\xC3") == "\uFFFD\uFFFD");
+  CHECK(sanitized("\xED\xA0\x80") == "\uFFFD\uFFFD\uFFFD");
+  CHECK(sanitized("a\nb") == "a b");
+  CHECK(sanitized("\x7F") == "␡");
+  CHECK(sanitized("\u202Ex") == "\uFFFDx");
+  CHECK(sanitized(std::string_view("\0", 1)) == "␀");
 }
 
 TEST_CASE("colours are off where they are not wanted") {

@@ -174,12 +174,12 @@ struct Box {
 
 // Atoms, and the box that their values are drawn from. Some know their bounds; a box may be narrower than
 // those.
-struct Scene : World {
+struct RandomContext : World {
   Box box;
   std::array<Int, atom_count> atoms{};
   std::array<Cond, opaque_count> opaques{};
 
-  explicit Scene(Random& random, std::int64_t reach = 3) {
+  explicit RandomContext(Random& random, std::int64_t reach = 3) {
     constexpr std::array names{"x", "y", "z"};
     for (std::size_t i = 0; i < atom_count; ++i) {
       box.low[i] = random.between(-reach, 1);

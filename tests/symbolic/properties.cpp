@@ -24,22 +24,22 @@ TEST_CASE("simplification keeps the value", "[symbolic][property]") {
   std::size_t compared = 0;
   for (std::uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     Random random(seed);
-    Scene training_root(random, 6);
+    RandomContext context(random, 6);
     const auto tree = random_tree(random, 4);
-    Int built = tree->build(training_root, training_root.atoms);
-    const auto lower = training_root.lower(built), upper = training_root.upper(built);
+    Int built = tree->build(context, context.atoms);
+    const auto lower = context.lower(built), upper = context.upper(built);
     for (int i = 0; i < 20; ++i) {
       Values values;
       for (std::size_t k = 0; k < atom_count; ++k)
-        values[k] = random.between(training_root.box.low[k], training_root.box.high[k]);
+        values[k] = random.between(context.box.low[k], context.box.high[k]);
       const auto expected = tree->run(values);
       if (!expected) continue;
-      const auto assignment = training_root.assignment(values);
-      const auto found = training_root.value(training_root.substitute(built, assignment));
+      const auto assignment = context.assignment(values);
+      const auto found = context.value(context.substitute(built, assignment));
       if (!found) continue;  // a part stands for what was too deep
       ++compared;
-      INFO("seed " << seed << ": " << training_root.text(built) << " at " << values[0] << ", " << values[1]
-                   << ", " << values[2]);
+      INFO("seed " << seed << ": " << context.text(built) << " at " << values[0] << ", " << values[1] << ", "
+                   << values[2]);
       REQUIRE(*found == *expected);
       if (lower) REQUIRE(*lower <= *expected);
       if (upper) REQUIRE(*expected <= *upper);
@@ -51,27 +51,25 @@ TEST_CASE("simplification keeps the value", "[symbolic][property]") {
 TEST_CASE("conditions keep their truth", "[symbolic][property]") {
   for (std::uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     Random random(seed);
-    Scene training_root(random);
+    RandomContext context(random);
     const auto claim = random_claim(random, 3, 2);
-    Cond built = claim->build(training_root, training_root.atoms, training_root.opaques);
+    Cond built = claim->build(context, context.atoms, context.opaques);
     for (int i = 0; i < 20; ++i) {
       Values values;
       for (std::size_t k = 0; k < atom_count; ++k)
-        values[k] = random.between(training_root.box.low[k], training_root.box.high[k]);
+        values[k] = random.between(context.box.low[k], context.box.high[k]);
       const Truths truths{random.chance(50), random.chance(50)};
       const auto expected = claim->run(values, truths);
       if (!expected) continue;
-      const auto assignment = training_root.assignment(values);
-      const Context::Truth given[] = {
-          {training_root.opaques[0], truths[0]}, {training_root.opaques[1], truths[1]}};
-      INFO("seed " << seed << ": " << training_root.text(built) << " at " << values[0] << ", " << values[1]
-                   << ", " << values[2]);
-      const Answer found = training_root.evaluate(built, assignment, given);
+      const auto assignment = context.assignment(values);
+      const Context::Truth given[] = {{context.opaques[0], truths[0]}, {context.opaques[1], truths[1]}};
+      INFO("seed " << seed << ": " << context.text(built) << " at " << values[0] << ", " << values[1] << ", "
+                   << values[2]);
+      const Answer found = context.evaluate(built, assignment, given);
       REQUIRE(found == (*expected ? Answer::yes : Answer::no));
-      REQUIRE(training_root.evaluate(training_root.logical_not(built), assignment, given) ==
+      REQUIRE(context.evaluate(context.logical_not(built), assignment, given) ==
           (*expected ? Answer::no : Answer::yes));
-      const Answer partly = training_root.evaluate(
-          built, std::span(assignment).first(2), std::span(given, 1));
+      const Answer partly = context.evaluate(built, std::span(assignment).first(2), std::span(given, 1));
       REQUIRE((partly == Answer::unknown || partly == found));
     }
   }
@@ -81,7 +79,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
   std::size_t answered = 0, missed = 0, contradictions = 0, contradictions_missed = 0;
   for (std::uint64_t seed = 1; seed <= rounds(800); ++seed) {
     Random random(seed);
-    Scene training_root(random);
+    RandomContext context(random);
     std::vector<std::shared_ptr<const Claim>> facts, questions;
     for (std::int64_t i = random.between(1, 4); i > 0; --i) facts.push_back(random_claim(random, 2, 2));
     for (int i = 0; i < 6; ++i) questions.push_back(random_claim(random, i < 4 ? 0 : 2, 2));
@@ -89,30 +87,30 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
     std::vector<Cond> asked;
     std::vector<Answer> before;
     for (const auto& question : questions) {
-      asked.push_back(question->build(training_root, training_root.atoms, training_root.opaques));
-      before.push_back(training_root.decide(asked.back()));
+      asked.push_back(question->build(context, context.atoms, context.opaques));
+      before.push_back(context.decide(asked.back()));
     }
-    const std::size_t mark = training_root.mark();
+    const std::size_t mark = context.mark();
     bool consistent = true;
-    std::string story;
+    std::string path_text;
     for (const auto& fact : facts) {
-      Cond condition = fact->build(training_root, training_root.atoms, training_root.opaques);
-      story += training_root.text(condition) + "; ";
-      consistent = consistent && training_root.assume(condition);
+      Cond condition = fact->build(context, context.atoms, context.opaques);
+      path_text += context.text(condition) + "; ";
+      consistent = consistent && context.assume(condition);
     }
     std::vector<Answer> found;
     std::vector<std::optional<std::int64_t>> lower, upper;
     if (consistent) {
-      for (Cond each : asked) found.push_back(training_root.decide(each));
-      for (Int atom : training_root.atoms) {
-        lower.push_back(training_root.lower(atom));
-        upper.push_back(training_root.upper(atom));
+      for (Cond each : asked) found.push_back(context.decide(each));
+      for (Int atom : context.atoms) {
+        lower.push_back(context.lower(atom));
+        upper.push_back(context.upper(atom));
       }
     }
 
     std::size_t possible = 0;
     std::vector<std::array<bool, 2>> seen(questions.size());
-    training_root.box.each([&](const Values& values) {
+    context.box.each([&](const Values& values) {
       for (bool p : both)
         for (bool q : both) {
           const Truths truths{p, q};
@@ -120,7 +118,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
               [&](const auto& fact) { return fact->run(values, truths) == true; });
           if (!holds) continue;
           ++possible;
-          INFO("seed " << seed << ": " << story << " at " << values[0] << ", " << values[1] << ", "
+          INFO("seed " << seed << ": " << path_text << " at " << values[0] << ", " << values[1] << ", "
                        << values[2]);
           if (!consistent) FAIL("called a contradiction, but this satisfies it");
           for (std::size_t k = 0; k < atom_count; ++k) {
@@ -132,8 +130,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
             if (!truth) continue;
             seen[i][*truth ? 1 : 0] = true;
             if (found[i] != Answer::unknown && (found[i] == Answer::yes) != *truth)
-              FAIL("question " << training_root.text(asked[i]) << " is answered "
-                               << static_cast<int>(found[i]));
+              FAIL("question " << context.text(asked[i]) << " is answered " << static_cast<int>(found[i]));
           }
         }
     });
@@ -144,8 +141,8 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
         if (found[i] != Answer::unknown) ++answered;
         if (found[i] == Answer::unknown && seen[i][0] != seen[i][1]) ++missed;
       }
-    training_root.rewind(mark);
-    for (std::size_t i = 0; i < asked.size(); ++i) REQUIRE(training_root.decide(asked[i]) == before[i]);
+    context.rewind(mark);
+    for (std::size_t i = 0; i < asked.size(); ++i) REQUIRE(context.decide(asked[i]) == before[i]);
   }
   // Unbounded atoms make much of the small box undecidable; what is answered today should not become less.
   CAPTURE(answered, missed, contradictions, contradictions_missed);
@@ -156,34 +153,31 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
 TEST_CASE("polynomials that are equal are the same", "[symbolic][property]") {
   for (std::uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     Random random(seed);
-    Scene training_root(random);
+    RandomContext context(random);
     // Commutes, associates and distributes at random.
     const auto rewritten = [&](const auto& self, const Tree& tree) -> Int {
-      if (tree.op == Op::constant || tree.op == Op::atom)
-        return tree.build(training_root, training_root.atoms);
+      if (tree.op == Op::constant || tree.op == Op::atom) return tree.build(context, context.atoms);
       if (tree.op == Op::sub) {
         Int a = self(self, *tree.left), b = self(self, *tree.right);
-        return random.chance(50) ? training_root.negate(training_root.sub(b, a))
-                                 : training_root.add(training_root.negate(b), a);
+        return random.chance(50) ? context.negate(context.sub(b, a)) : context.add(context.negate(b), a);
       }
       const bool product = tree.op == Op::mul;
       Int a = self(self, *tree.left), b = self(self, *tree.right);
       if (product && random.chance(50) && (tree.left->op == Op::add || tree.left->op == Op::sub)) {
         Int x = self(self, *tree.left->left), y = self(self, *tree.left->right);
-        Int second = training_root.mul(b, y);
-        return tree.left->op == Op::add ? training_root.add(second, training_root.mul(x, b))
-                                        : training_root.sub(training_root.mul(x, b), second);
+        Int second = context.mul(b, y);
+        return tree.left->op == Op::add ? context.add(second, context.mul(x, b))
+                                        : context.sub(context.mul(x, b), second);
       }
       if (tree.right->op == tree.op && random.chance(50)) {
         Int x = self(self, *tree.right->left), y = self(self, *tree.right->right);
-        return product ? training_root.mul(training_root.mul(y, a), x)
-                       : training_root.add(training_root.add(y, a), x);
+        return product ? context.mul(context.mul(y, a), x) : context.add(context.add(y, a), x);
       }
-      return product ? training_root.mul(b, a) : training_root.add(b, a);
+      return product ? context.mul(b, a) : context.add(b, a);
     };
     const auto tree = random_tree(random, 4, true);
-    Int first = tree->build(training_root, training_root.atoms);
-    INFO("seed " << seed << ": " << training_root.text(first));
+    Int first = tree->build(context, context.atoms);
+    INFO("seed " << seed << ": " << context.text(first));
     REQUIRE(rewritten(rewritten, *tree) == first);
   }
 }

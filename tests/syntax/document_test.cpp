@@ -191,15 +191,15 @@ TEST_CASE("two threads read a text as one does") {
     std::future<void> done_;
   };
   int begun = 0;
-  const BackgroundRunner elsewhere = [&](std::function<void()> work) {
+  const BackgroundRunner background = [&](std::function<void()> work) {
     return ++begun, std::make_unique<Thread>(std::move(work));
   };
-  CHECK(dump(*parse(text, elsewhere)) == read(text));
+  CHECK(dump(*parse(text, background)) == read(text));
   CHECK(begun == 1);
   Document document(text);
-  CHECK(dump(*document.module(elsewhere)) == read(text));
+  CHECK(dump(*document.module(background)) == read(text));
   document.apply({{{0, 0}, "y = 1\n"}});
-  CHECK(dump(*document.module(elsewhere)) == read("y = 1\n" + text));
+  CHECK(dump(*document.module(background)) == read("y = 1\n" + text));
   CHECK(begun == 2);  // one statement is not worth it
 }
 

@@ -70,7 +70,7 @@ struct World {
   std::vector<Value> copy() const { return copy(slots.size()); }
 };
 
-// Is what was on one path still possible behind the join?
+// Is what was on one path still possible after the join?
 bool possible(World& world, Value joined, Value was) {
   const Value found = joined.is(Kind::choice) ? joined : Value{};
   if (joined == was) return true;

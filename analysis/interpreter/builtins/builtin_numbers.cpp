@@ -1,4 +1,4 @@
-// Python's own functions of numbers and texts as rows: int, float, abs, round, min, max, sum…
+// Python's own functions of numbers and texts as rows: int, float, abs, iteration, min, max, sum…
 #include "interpreter/builtins/builtin_call.hpp"
 #include "values/numbers.hpp"
 
@@ -121,7 +121,7 @@ Value abs_of(const BuiltinCall& call) {
   return first.is(Kind::tensor) ? first : call.mixed();
 }
 
-Value round_of(const BuiltinCall& call) {
+Value iteration_of(const BuiltinCall& call) {
   constexpr std::int64_t most_places = 15;  // a double has no more
   const Value first = call.first, digits = call.second ? call.second : call.keyword("ndigits");
   if (!first) return {};
@@ -297,7 +297,7 @@ const BuiltinTable& number_functions() {
       {"float", float_of},
       {"bool", bool_of},
       {"abs", abs_of},
-      {"round", round_of},
+      {"round", iteration_of},
       {"divmod", divmod_of},
       {"pow", pow_of},
       {"min max", min_or_max},

@@ -2,7 +2,7 @@
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/roots/presumed.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -256,7 +256,7 @@ Value leave_process(const BuiltinCall& call) {
 }
 
 Value print(const BuiltinCall& call) {
-  for (const Value& shown : call.positional) call.record_read(shown);
+  for (const Value& displayed : call.positional) call.record_read(displayed);
   return Value::none();
 }
 
@@ -272,7 +272,7 @@ Value identity(const BuiltinCall& call) {
 
 Value open_file(const BuiltinCall& call) {
   const Value opened = call.call_row(values::InternalRow::open);
-  Value file = opened ? call.run.settled(opened) : Value{};
+  Value file = opened ? call.run.refined(opened) : Value{};
   if (!file.is(Kind::unknown)) file = call.heap().unknown("", Sharing::local, call.where);
   // What it is called: what it holds may be known.
   Value path = call.first;

@@ -1,8 +1,8 @@
 // Python's own functions of sequences as rows: zip, enumerate, map, sorted, list, dict…
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/no_result.hpp"
-#include "interpreter/loops/each_round.hpp"
-#include "interpreter/loops/iteration.hpp"
+#include "interpreter/loops/begin_iteration.hpp"
+#include "interpreter/loops/each_iteration.hpp"
 
 #include <algorithm>
 
@@ -160,11 +160,11 @@ Value iterator_of(const BuiltinCall& call) {
     if (const Value method = call.run.find_method(first.as<values::Instance>(), Name("__iter__")))
       return call.call(method, {});
   if (call.count == 1) return collection(call);
-  // iter(function, last): each round calls it.
+  // iter(function, last): each iteration calls it.
   auto* object = call.heap().make<values::Instance>();
   object->born = call.where;
   object->open = true;
-  call.heap().slot_of(object->attributes, called_each_round).value = call.heap().tuple(
+  call.heap().slot_of(object->attributes, called_each_iteration).value = call.heap().tuple(
       {first, call.run.resolve(call.positional[1])});  // it is new: no write
   return Value::of(Kind::instance, object);
 }
@@ -220,7 +220,7 @@ Value enumerate_of(const BuiltinCall& call) {
   symbolic::AtomInfo info;
   info.lower = 0;
   info.sharing = Sharing::uniform;
-  info.of_round = true;
+  info.of_iteration = true;
   symbolic::AtomInfo length;
   length.lower = 0;
   length.sharing = call.trips_of(source);
@@ -266,7 +266,7 @@ Value map_of(const BuiltinCall& call) {
   const std::size_t atoms = call.symbols().atoms_made();
   const std::uint64_t began = call.heap().mark().clock;
   const Value any = apply(call.run.element(source, call.where));
-  call.symbols().note_rounds(atoms, began);
+  call.symbols().note_iterations(atoms, began);
   return call.heap().open_list(any, nullptr, ListKind::iterator);
 }
 

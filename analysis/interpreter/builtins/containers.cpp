@@ -281,7 +281,8 @@ std::vector<std::vector<Value>> ListCall::other_items(bool& known) const {
   return others;
 }
 
-// Of a tensor that only some rounds add: the sizes that these have, as the conditions around say. `if len(x)
+// Of a tensor that only some iterations add: the sizes that these have, as the conditions around say. `if
+// len(x)
 // == batch_size: outputs.append(y)`
 Value as_it_is_here(ListCall& call, Value added) {
   if (!added.is(Kind::tensor) || added.as<values::Tensor>()->role != values::TensorRole::plain) return added;

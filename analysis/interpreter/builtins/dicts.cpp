@@ -3,7 +3,7 @@
 #include "interpreter/incremental/incremental_run.hpp"
 
 #include "interpreter/builtins/keys_view.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "syntax/spelling.hpp"
 

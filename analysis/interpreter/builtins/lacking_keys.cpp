@@ -71,7 +71,8 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
     if (const auto at = written.find(key.text()); at != std::string_view::npos) {
       std::string text(written);
       text.replace(at, key.text().size(), meant);
-      event->cures.push_back({SuggestedEdit::How::replace, "", &index, text, "Write '" + meant + "'"});
+      event->suggested_edits.push_back(
+          {SuggestedEdit::How::replace, "", &index, text, "Write '" + meant + "'"});
     }
   }
 }

@@ -2,7 +2,7 @@
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/interpreter.hpp"
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -278,11 +278,11 @@ Value on_some_device(values::Heap& heap, Value value) {
     return value;
   const values::TensorState &a = *yes.as<values::Tensor>()->now(), &b = *no.as<values::Tensor>()->now();
   const auto same = [](const values::Dim& x, const values::Dim& y) { return x.size == y.size; };
-  const bool alike = a.shape.ndim_known == b.shape.ndim_known &&
+  const bool equivalent = a.shape.ndim_known == b.shape.ndim_known &&
       std::equal(a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same) &&
       a.dtype == b.dtype && a.requires_grad == b.requires_grad && a.content == b.content &&
       a.unseen == b.unseen && a.graph.size() == b.graph.size();
-  if (!alike) return value;
+  if (!equivalent) return value;
   values::TensorState state = a;
   state.device = nullptr;
   const Value made = heap.tensor(std::move(state), yes.object()->born);

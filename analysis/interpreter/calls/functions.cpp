@@ -3,7 +3,7 @@
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "values/internal_rows.hpp"
@@ -31,9 +31,9 @@ constexpr std::uint64_t recursion_steps = 40'000;      // the same, where nothin
 bool Interpreter::bind(const values::Function& function, Arguments& arguments, values::Scope& scope) {
   const auto& list = function.parameters->list;
   std::vector<Value> bound(list.size());
-  const std::size_t behind = arguments.spread ? std::min(arguments.behind, arguments.positional.size())
-                                              : 0;  // something of unknown length
-  const std::size_t in_front = arguments.positional.size() - behind;
+  const std::size_t after = arguments.spread ? std::min(arguments.after, arguments.positional.size())
+                                             : 0;  // something of unknown length
+  const std::size_t in_front = arguments.positional.size() - after;
   std::size_t next = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Parameter& parameter = list[i];
@@ -47,14 +47,14 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
     }
   }
   // `f(*unknown, y)`: where each parameter has to be given, the last one is y; else nobody knows which.
-  if (behind > 0) {
+  if (after > 0) {
     const bool each_given = arguments.keywords.empty() &&
         std::ranges::all_of(
             list, [](const Parameter& parameter) { return parameter.kind <= ParameterKind::normal; }) &&
         std::ranges::none_of(function.defaults, [](const Value& value) { return static_cast<bool>(value); });
-    if (each_given && in_front + behind <= list.size())
-      for (std::size_t i = 0; i < behind; ++i)
-        bound[list.size() - behind + i] = arguments.positional[in_front + i];
+    if (each_given && in_front + after <= list.size())
+      for (std::size_t i = 0; i < after; ++i)
+        bound[list.size() - after + i] = arguments.positional[in_front + i];
     next = arguments.positional.size();
   }
   std::vector<std::pair<Value, Value>> options;
@@ -195,7 +195,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     result = evaluate(*function.lambda->body);
     if (killed_) flow = Flow::dead;
   } else {
-    // What the body learns of a parameter was so from the beginning: it is told behind the body.
+    // What the body learns of a parameter was so from the beginning: it is told after the body.
     std::vector<std::pair<const Parameter*, Value>> given;
     for (const Parameter& parameter : function.parameters->list)
       if (const values::Slot* slot = scope->names.find(parameter.name))
@@ -227,7 +227,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     killed_ = !abstract;
     return heap().unseen("", where);
   }
-  Value one = heap().one_of_alike(result);
+  Value one = heap().one_of_equivalent(result);
   if (function.wrapped_unseen && one.is(Kind::tuple)) {
     const auto* made = one.as<values::Tuple>();
     const Value other = heap().tuple(made->items);
@@ -236,7 +236,7 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     other.as<values::Tuple>()->seen_through = true;
     one = other;
   }
-  return policy_.joins_alike && in_roots_ ? one_for_both(heap(), one) : one;
+  return policy_.joins_equivalent && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
 Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {

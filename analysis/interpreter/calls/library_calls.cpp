@@ -4,7 +4,7 @@
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "syntax/spelling.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -190,7 +190,7 @@ std::optional<Value> Interpreter::LibraryCall::by_choices() {
 }
 
 void Interpreter::LibraryCall::bind(Call& made) const {
-  made.behind = arguments.behind;
+  made.after = arguments.after;
   made.arguments.resize(row.parameters.size());
   made.given.resize(row.parameters.size());
   for (std::size_t i = 0; i < arguments.positional.size(); ++i) {
@@ -305,9 +305,9 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
     if (!value.is(Kind::tensor)) return nullptr;
     const values::TensorState* now = value.as<values::Tensor>()->now();
     if (heap().requires_grad(*now) == now->requires_grad) return now;
-    values::TensorState settled = *now;
-    settled.requires_grad = heap().requires_grad(*now);
-    return heap().state(settled);
+    values::TensorState known = *now;
+    known.requires_grad = heap().requires_grad(*now);
+    return heap().state(known);
   };
   event->made = state(result);
   event->tensors.push_back(state(event->self));
@@ -371,7 +371,7 @@ int Interpreter::tries_for_others(std::string_view raised) {
 }
 
 // Who may catch it, and under which condition it happens.
-void Interpreter::settle(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
+void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
   const int others = std::min(tries_for_others(raises), guards_);
   guards_ -= others;
   event.guarded = may_not_fail() || again || asked_by_callee();
@@ -419,7 +419,7 @@ ProblemEvent* Interpreter::problem(
   event->self = called.self;
   bool again = false;
   each_operand(called, [&](Value operand) { again = again || heap().is_poisoned(operand); });
-  settle(*event, when, again, raises);
+  qualify(*event, when, again, raises);
   // One branch is for one kind of tensor: who gives what is for another kind does not get there.
   for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
@@ -452,7 +452,7 @@ ProblemEvent* Interpreter::problem(
       (!event->guarded && !event->assumption && !event->overridable &&
           kind < values::ProblemKind::first_without_failure))
     poison(called);
-  // What fails in the first round of a loop is seen in its rehearsal.
+  // What fails in the first iteration of a loop is seen in its dry run.
   if (dry_runs_ <= 1) append(event);
   // One process goes on in the handler that takes it.
   const std::string_view raised = !raises.empty() ? raises
@@ -473,7 +473,7 @@ ProblemEvent* Interpreter::problem_at(
   event->calls = site_;
   event->node = node;
   event->text = std::move(text);
-  settle(*event, nullptr, false, library_.raises(kind, nullptr));
+  qualify(*event, nullptr, false, library_.raises(kind, nullptr));
   if (dry_runs_ <= 1) append(event);
   return event;
 }

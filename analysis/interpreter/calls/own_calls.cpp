@@ -44,7 +44,7 @@ bool bases_known(const values::Class& cls) {
   }
   return true;
 }
-bool is_slip(std::string_view written, std::string_view meant) {
+bool is_typo(std::string_view written, std::string_view meant) {
   return written.size() > 2 && meant.size() > 2 &&
       letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
@@ -146,7 +146,7 @@ std::string Interpreter::misfit(const values::Function& function, const Argument
       if (takes(keyword) || (arguments.spread && !written)) continue;
       std::string text = named_call() + " has no argument `" + std::string(keyword.text()) + "`";
       for (const Parameter& parameter : list)
-        if (is_slip(keyword.text(), parameter.name.text()) && takes(parameter.name))
+        if (is_typo(keyword.text(), parameter.name.text()) && takes(parameter.name))
           return text + ". Did you mean `" + std::string(parameter.name.text()) + "`?";
       return text;
     }
@@ -243,7 +243,7 @@ bool Interpreter::refuses_fields(
       continue;
     text = name + " has no field `" + std::string(keyword.text()) + "` that is given to it";
     for (const values::ClassField& field : cls.fields)
-      if (is_slip(keyword.text(), field.name.text()))
+      if (is_typo(keyword.text(), field.name.text()))
         text = name + " has no field `" + std::string(keyword.text()) + "`. Did you mean `" +
             std::string(field.name.text()) + "`?";
   }

@@ -1,6 +1,6 @@
-// What a program does with tensors besides computing with them: it keeps them from round to round, shows
-// them, turns them into numbers, reads parts of what it loaded. Recorded as operations whose rows the library
-// names with a '$'.
+// What a program does with tensors besides computing with them: it keeps them from iteration to iteration,
+// shows them, turns them into numbers, reads parts of what it loaded. Recorded as operations whose rows the
+// library names with a '$'.
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -150,8 +150,8 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
       if (!operand)
         for (Kept& kept : loop->kept)
           if (same(kept) && !kept.content) kept.content = now;
-      if (!tensor || !now || state.birth > loop->round_mark.clock) continue;
-      const auto written = heap().written(loop->round_mark);
+      if (!tensor || !now || state.birth > loop->iteration_mark.clock) continue;
+      const auto written = heap().written(loop->iteration_mark);
       const auto first = std::ranges::find(written, &state, [](const auto& each) { return each.first; });
       const bool again = std::ranges::any_of(
           loop->kept, [&](const Kept& kept) { return same(kept) && kept.event->place == where; });
@@ -176,7 +176,7 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
   } else if (target.kind == ExprKind::subscript) {
     const Value object = held(*as<SubscriptExpr>(target).object, held);
     const Expr& index = *as<SubscriptExpr>(target).index;
-    // The other entries of the dict are written in each round, too.
+    // The other entries of the dict are written in each iteration, too.
     if (object.is(Kind::dict) && index.kind == ExprKind::string)
       return note_entry(object.as<values::Dict>()->state, resolve(evaluate(index)));
     if (object.is(Kind::dict))
@@ -190,8 +190,8 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
 }
 
 // A tensor with a graph is about to be added to what lies in the slot; without a tensor, it has been. It has
-// to be added to what earlier rounds left there. Whether the next rounds find it is seen at the end of the
-// round.
+// to be added to what earlier iterations left there. Whether the next iterations find it is seen at the end
+// of the iteration.
 void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) {
   if (dry_runs_ > 0) return;
   // The loop that runs, and the one around it: the inner one may go through a few things that are known.
@@ -219,11 +219,11 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
   const Value tensor = tensor_in(*this, added);
   if (!tensor) return;
   const auto from_before = [&](const LoopTarget& target) {
-    if (slot.birth > target.round_mark.clock) return false;
+    if (slot.birth > target.iteration_mark.clock) return false;
     if (std::any_of(target.kept.begin(), target.kept.end(),
             [&](const Kept& kept) { return kept.slot == &slot && kept.content == slot.value; }))
       return true;
-    const auto written = heap().written(target.round_mark);
+    const auto written = heap().written(target.iteration_mark);
     return std::none_of(
         written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
   };
@@ -236,7 +236,7 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
 }
 
 namespace {
-// Is it what one way through the round leaves?
+// Is it what one way through the iteration leaves?
 bool may_be(Value left, Value content, int depth = 0) {
   if (!left.is(Kind::choice) || depth > 4) return left == content;
   return may_be(left.as<values::Choice>()->yes, content, depth + 1) ||
@@ -244,7 +244,7 @@ bool may_be(Value left, Value content, int depth = 0) {
 }
 }  // namespace
 
-// At the end of a round. What some rounds begin anew is marked by a third argument.
+// At the end of an iteration. What some iterations begin anew is marked by a third argument.
 void Interpreter::record_kept(const LoopTarget& target) {
   for (const Kept& each : target.kept) {
     if (!each.content) continue;
@@ -263,7 +263,7 @@ void Interpreter::record_kept(const LoopTarget& target) {
   }
 }
 
-// What a round leaves in a variable is, in the next one, a tensor of an earlier round.
+// What an iteration leaves in a variable is, in the next one, a tensor of an earlier iteration.
 void Interpreter::mark_earlier(Value value, int depth) {
   if (value.is(Kind::tuple) && depth == 0) {
     for (const Value& item : value.as<values::Tuple>()->items) mark_earlier(item, depth + 1);

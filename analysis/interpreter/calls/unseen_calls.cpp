@@ -1,8 +1,8 @@
-// Calls of code that is not seen: what may be otherwise behind them, and what is recorded of them.
+// Calls of code that is not seen: what may be otherwise after them, and what is recorded of them.
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/calls/unseen.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -410,7 +410,7 @@ void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partl
   Seeds seeds = Seeds::unknown;
   seed = resolve(seed);
   if (seed && !heap().is_unseen(seed))
-    seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::alike : Seeds::by_rank;
+    seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::same : Seeds::by_rank;
   // The last seed holds, where it is set for certain.
   const bool certain = !partly && path_.empty() && generic_depth_ == 0;
   for (std::size_t i = 0; i < seeds_.size(); ++i)

@@ -3,7 +3,7 @@
 #include "interpreter/classes/descriptors.hpp"
 #include "interpreter/classes/lacking_attributes.hpp"
 #include "interpreter/classes/module_attributes.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/hooks.hpp"
 #include "interpreter/roots/presumed.hpp"
@@ -183,7 +183,7 @@ Answer Interpreter::Attribute::is_in_builtin(Value value) const {
   const auto among = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, text) != names.end();
   };
-  if (const Answer shown = is_in_display(value, name); shown != Answer::unknown) return shown;
+  if (const Answer displayed = is_in_display(value, name); displayed != Answer::unknown) return displayed;
   switch (value.kind) {
   case Kind::none:
   case Kind::integer:

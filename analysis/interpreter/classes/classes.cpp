@@ -6,7 +6,7 @@
 #include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/calls/unseen.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/meant_name.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "syntax/spelling.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"

@@ -18,8 +18,8 @@ void offer_name(const Record& record, ProblemEvent& problem, syntax::Name writte
   if (!found) return;
   const std::string_view owner = record.text(
       {problem.place.chunk, {found->span.begin, found->attribute_span.begin}});
-  problem.cures.push_back({SuggestedEdit::How::replace, "", found, std::string(owner) + std::string(meant),
-      "Write `" + std::string(meant) + "`"});
+  problem.suggested_edits.push_back({SuggestedEdit::How::replace, "", found,
+      std::string(owner) + std::string(meant), "Write `" + std::string(meant) + "`"});
 }
 
 }  // namespace stepzero::interpreter

@@ -114,7 +114,7 @@ void Interpreter::fill_dataclass(values::Instance& object, Arguments arguments, 
       handed_on.push_back(value ? value : heap().unseen(field.name.text()));
       continue;
     }
-    // A field without a value: the method behind the constructor sets it, or nobody does.
+    // A field without a value: the method after the constructor sets it, or nobody does.
     if (!value && !field.in_init) continue;
     if (!value) value = heap().unseen(field.name.text());
     heap().set(heap().slot_of(object.attributes, field.name), value);

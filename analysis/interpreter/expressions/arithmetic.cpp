@@ -3,7 +3,7 @@
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/launch.hpp"
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -171,8 +171,8 @@ private:
 };
 
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
-  left = without_none(*this, plain_member(settled(left)));
-  right = without_none(*this, plain_member(settled(right)));
+  left = without_none(*this, plain_member(refined(left)));
+  right = without_none(*this, plain_member(refined(right)));
   for (Value* side : {&left, &right})
     if (side->is(Kind::boolean) &&
         !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))

@@ -2,7 +2,7 @@
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/builtins/real_text.hpp"
 #include "interpreter/calls/noted_at.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "interpreter/expressions/rank_questions.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"

@@ -108,7 +108,7 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   if (op == UnaryOp::logical_not)
     return Value::of(
         symbols().logical_not(truth(asked_for_truth(*this, operand, here(*as<UnaryExpr>(node).operand)))));
-  operand = settled(operand);
+  operand = refined(operand);
   if (operand.is(Kind::choice))
     return over_choices(operand, [&](Value side) { return unary(op, side, node); }, here(node));
   if (operand.is(Kind::boolean))
@@ -133,7 +133,7 @@ Value Interpreter::unary(UnaryOp op, Value operand, const Expr& node) {
   return result;
 }
 
-Value Interpreter::settled(Value value) {
+Value Interpreter::refined(Value value) {
   value = resolve(value);
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value.is(Kind::tensor))
     return value.as<values::Unknown>()->state.value;
@@ -146,7 +146,7 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
   for (std::size_t i = 0; i < expr.ops.size(); ++i) {
     const Value right = evaluate(*expr.rights[i]);
     const bool of_values = expr.ops[i] <= CompareOp::ge;
-    const Value a = settled(left), b = settled(right);
+    const Value a = refined(left), b = refined(right);
     // An object of a library compares as the library says: an array gives an array of truths.
     const auto by_method = [&](Value object, Value other, CompareOp how) -> Value {
       constexpr std::string_view names[] = {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"};
@@ -162,7 +162,7 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
     if (!said && of_values && !a.is(Kind::tensor))
       said = by_method(b, a, turned[static_cast<int>(expr.ops[i])]);
     const std::function<bool(Value)> holds_tensor = [&](Value value) {
-      if (!value.is(Kind::choice)) return settled(value).is(Kind::tensor);
+      if (!value.is(Kind::choice)) return refined(value).is(Kind::tensor);
       return holds_tensor(value.as<values::Choice>()->yes) || holds_tensor(value.as<values::Choice>()->no);
     };
     Value part = said ? said

@@ -1,7 +1,7 @@
 // What lies in things: iterating, and elements.
-#include "interpreter/loops/each_round.hpp"
-#include "interpreter/loops/iteration.hpp"
-#include "interpreter/loops/rounds.hpp"
+#include "interpreter/loops/begin_iteration.hpp"
+#include "interpreter/loops/each_iteration.hpp"
+#include "interpreter/loops/loop_shape.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
@@ -306,7 +306,7 @@ Value Interpreter::element(Value iterable, Place where) {
   }
   case Kind::instance: {
     auto* object = iterable.as<values::Instance>();
-    if (const Value both = object->attributes.value(called_each_round)) {
+    if (const Value both = object->attributes.value(called_each_iteration)) {
       const Value given = resolve(call(both.as<values::Tuple>()->items[0], {}, where));
       return given.is(Kind::none) ? heap().unseen("", where) : given;
     }
@@ -390,7 +390,7 @@ Value Interpreter::any_element(Value iterable, Place where) {
   const std::size_t atoms = symbols().atoms_made();
   const std::uint64_t began = heap().mark().clock;
   const Value any = element(iterable, where);
-  symbols().note_rounds(atoms, began);
+  symbols().note_iterations(atoms, began);
   return any;
 }
 
@@ -399,8 +399,8 @@ Value Interpreter::one_of_many(Value element) {
   element = resolve(element);
   switch (element.kind) {
   case Kind::integer:
-    return symbols().is_of_round(element.integer()) ? Value::of(symbols().another(element.integer()))
-                                                    : element;
+    return symbols().is_of_iteration(element.integer()) ? Value::of(symbols().another(element.integer()))
+                                                        : element;
   case Kind::unknown: {
     const auto* all = element.as<values::Unknown>();
     const Value one = heap().unknown(all->name, all->sharing, all->born);
@@ -422,7 +422,7 @@ Value Interpreter::one_of_many(Value element) {
     state.shape_value = {};  // what is found out of the one's is not so of another's
     bool own_sizes = false;
     for (values::Dim& dim : state.shape.dims)
-      if (symbols().is_of_round(dim.size)) {
+      if (symbols().is_of_iteration(dim.size)) {
         dim.size = symbols().another(dim.size);
         own_sizes = true;
       }

@@ -3,7 +3,7 @@
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 #include "interpreter/roots/residual.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
@@ -84,7 +84,7 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   Value now = resolve(value);
   if (now.is(Kind::unknown) && now.as<values::Unknown>()->state.value.is(Kind::tensor))
     now = now.as<values::Unknown>()->state.value;
-  now = heap().one_of_alike(now, true);
+  now = heap().one_of_equivalent(now, true);
   if (now.is(Kind::tensor)) fact.tensor = now.as<values::Tensor>()->now();
   // Of a parameter more may have been learned on some way than is so on all.
   if (const Value given = resolve(value); role == Fact::Role::parameter && fact.tensor &&
@@ -380,7 +380,7 @@ std::vector<Value> Interpreter::evaluate_elements(
   for (const Expr* part : parts) {
     if (part->kind != ExprKind::starred) {
       const Value item = evaluate(*part);
-      // Behind items of which not even the number is known none has a place of its own.
+      // After items of which not even the number is known none has a place of its own.
       if (open && !of_call)
         rest = heap().merge(rest, item, Sharing::uniform);
       else
@@ -402,7 +402,7 @@ std::vector<Value> Interpreter::evaluate_elements(
       rest = heap().merge(rest, element(spread, here(*part)), Sharing::uniform);
     }
   }
-  if (of_call && open) of_call->behind = items.size() - last_open;
+  if (of_call && open) of_call->after = items.size() - last_open;
   return items;
 }
 

@@ -2,7 +2,7 @@
 #include "interpreter/incremental/body_edit.hpp"
 
 #include "interpreter/classes/abstract.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "syntax/dump.hpp"
 #include "syntax/moves.hpp"
 #include "syntax/walk.hpp"
@@ -56,7 +56,7 @@ bool stands(Span was, Span is, const Difference& edit) {
   return moves.now(was) == is;
 }
 
-// The member of the class in which the edit lies, behind its header if it is a function.
+// The member of the class in which the edit lies, after its header if it is a function.
 std::optional<std::size_t> member_around(
     const ClassStmt& cls, std::uint32_t size, std::uint32_t begin, std::uint32_t end) {
   for (std::size_t i = 0; i < cls.body.size(); ++i) {
@@ -128,7 +128,7 @@ bool same_changes(const FunctionStmt& was, const FunctionStmt& is) {
   if (was.parameters->list.empty()) return true;
   const auto changes_of = [](const FunctionStmt& function) {
     Changes changes;
-    set_on_self(function.body, function.parameters->list.front().name, changes);
+    collect_self_writes(function.body, function.parameters->list.front().name, changes);
     return changes;
   };
   const Changes a = changes_of(was), b = changes_of(is);

@@ -47,7 +47,7 @@ std::optional<Focus> find_focus(
   if (is.kind != StmtKind::class_ || as<ClassStmt>(was).name != as<ClassStmt>(is).name) return std::nullopt;
   const auto& cls = as<ClassStmt>(is);
   const Difference changed = difference(text_before, text_now);
-  // What is typed behind the last statement of a body does not lie in it before.
+  // What is typed after the last statement of a body does not lie in it before.
   const FunctionStmt* now = method_around(cls, {changed.begin, changed.end_now});
   if (!now)
     if (const FunctionStmt* before = method_around(as<ClassStmt>(was), {changed.begin, changed.end_before}))
@@ -88,7 +88,7 @@ std::optional<FocusRoot> IncrementalRun::choose_focus() const {
     return FocusRoot{focus.owner, focus.is->name, root->owner ? as<ClassStmt>(*root->owner).name : Name(),
         root->function ? root->function->name : Name(), root->called};
   // A run that was cancelled did not get to it.
-  if (const auto& before = replay_.shown_first;
+  if (const auto& before = replay_.displayed_first;
       before && before->edited_owner == focus.owner && before->edited == focus.is->name)
     return before;
   return FocusRoot{focus.owner, focus.is->name, focus.owner,
@@ -177,7 +177,7 @@ void IncrementalRun::run_focus() {
     }
   }
   if (!record_.cancelled) {
-    replay_.shown_first = root;
+    replay_.displayed_first = root;
     record_.on_focus(names);
   }
   const bool cancelled = record_.cancelled;

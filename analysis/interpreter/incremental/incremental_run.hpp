@@ -86,7 +86,8 @@ private:
   std::unordered_set<std::uint32_t> drop_standing(const syntax::Chunk* chunk);
   void move_chunks(
       const std::shared_ptr<const syntax::Module>& module, std::unordered_set<std::uint32_t>& gone);
-  bool begins_alike(const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
+  bool begins_equally(
+      const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
   // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others.
   // False: what they do to each other is not as it was, or not known, and nothing was done.
@@ -103,7 +104,7 @@ private:
   void end_root_run();
   Switched switched() const;
   void switch_back(const Switched& before);
-  void forget_reached(std::size_t behind);
+  void forget_reached(std::size_t after);
 
   // focus.cpp
   const RootRun* root_of_focus() const;

@@ -17,14 +17,14 @@ using values::Kind;
 namespace {
 
 // Whose contents and gradients a part of the run may have changed. How often it did makes no difference: what
-// was known before holds behind it or does not.
-auto kinds_written(const values::Writes& before, const values::Writes& behind) {
+// was known before holds after it or does not.
+auto kinds_written(const values::Writes& before, const values::Writes& after) {
   std::array<bool, std::size(values::Writes{}.of_type) + 3> written{};
   std::size_t at = 0;
-  for (; at < std::size(before.of_type); ++at) written[at] = before.of_type[at] != behind.of_type[at];
-  written[at++] = before.of_gradients != behind.of_gradients;
-  written[at++] = before.of_histories != behind.of_histories;
-  written[at++] = before.of_integers != behind.of_integers;
+  for (; at < std::size(before.of_type); ++at) written[at] = before.of_type[at] != after.of_type[at];
+  written[at++] = before.of_gradients != after.of_gradients;
+  written[at++] = before.of_histories != after.of_histories;
+  written[at++] = before.of_integers != after.of_integers;
   return written;
 }
 
@@ -83,8 +83,8 @@ std::optional<IncrementalRun::RootAgain> IncrementalRun::run_method_again(
         if (run_.functions_.contains(as_now(stmt))) own.insert(as_now(stmt));
       return own;
     };
-    if (run.switched_behind == before.switched_behind && of_file(before.executed) == of_file(run.executed) &&
-        kinds_written(before.writes, before.writes_behind) == kinds_written(run.writes, run.writes_behind))
+    if (run.switched_after == before.switched_after && of_file(before.executed) == of_file(run.executed) &&
+        kinds_written(before.writes, before.writes_after) == kinds_written(run.writes, run.writes_after))
       again = RootAgain{std::move(record_.roots.back()),
           {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots,
           std::move(run)};
@@ -135,7 +135,7 @@ void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& aga
   unit.steps = record_.steps - begin;
   unit.out_of_budget = std::ranges::any_of(unit.root_runs, &RootRun::cut);
   record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
-  run_.default_device_set_ = unit.device_behind;
+  run_.default_device_set_ = unit.device_after;
   unit.doubtful = std::ranges::any_of(unit.root_runs, &RootRun::doubtful);
 }
 

@@ -1,4 +1,4 @@
-// Runs a file again behind an edit: the statements that changed in place of those that stood there, and the
+// Runs a file again after an edit: the statements that changed in place of those that stood there, and the
 // units that use what they bind. See replay.hpp.
 #include "interpreter/calls/outside_write.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
@@ -255,10 +255,10 @@ void IncrementalRun::note_reached(const FunctionStmt* stmt) {
   if (unit_ && !unit_->root_runs.empty()) unit_->root_runs.back().executed.insert(stmt);
 }
 
-void IncrementalRun::forget_reached(std::size_t behind) {
-  for (std::size_t i = behind; i < replay_.reached.size(); ++i)
+void IncrementalRun::forget_reached(std::size_t after) {
+  for (std::size_t i = after; i < replay_.reached.size(); ++i)
     run_.roots_->reached_.erase(replay_.reached[i]);
-  replay_.reached.resize(std::min(replay_.reached.size(), behind));
+  replay_.reached.resize(std::min(replay_.reached.size(), after));
 }
 
 void IncrementalRun::begin_root_run(RootRun run) {
@@ -280,9 +280,9 @@ void IncrementalRun::end_root_run() {
   if (!unit_ || unit_->root_runs.empty()) return;
   RootRun& run = unit_->root_runs.back();
   run.steps = record_.steps - run.begin;
-  run.writes_behind = heap().writes();
+  run.writes_after = heap().writes();
   run.doubtful = symbols().doubts() != doubts_before_root_;
-  run.switched_behind = switched();
+  run.switched_after = switched();
   run.cut = record_.out_of_budget;
 }
 
@@ -351,15 +351,15 @@ unsigned roles_asked(const Replay& replay) {
 }
 
 // How many items are the same from the beginning, and how many of the others from the end.
-std::pair<std::size_t, std::size_t> alike_around(
+std::pair<std::size_t, std::size_t> unchanged_around(
     const std::deque<ItemRun>& old, const std::vector<Item>& items) {
   const auto same = [&](std::size_t was, std::size_t is) { return old[was].chunk == items[is].chunk.get(); };
-  std::size_t first = 0, behind = 0;
+  std::size_t first = 0, after = 0;
   while (first < old.size() && first < items.size() && same(first, first)) ++first;
-  while (behind < old.size() - first && behind < items.size() - first &&
-      same(old.size() - 1 - behind, items.size() - 1 - behind))
-    ++behind;
-  return {first, behind};
+  while (after < old.size() - first && after < items.size() - first &&
+      same(old.size() - 1 - after, items.size() - 1 - after))
+    ++after;
+  return {first, after};
 }
 
 }  // namespace
@@ -376,8 +376,8 @@ bool IncrementalRun::run_again(
     return false;
   const auto& items = module->items;
   auto& old = replay_.items;
-  const auto [first, behind] = alike_around(old, items);
-  for (std::size_t i = first; i < items.size() - behind; ++i)
+  const auto [first, after] = unchanged_around(old, items);
+  for (std::size_t i = first; i < items.size() - after; ++i)
     if (items[i].chunk->stmt && replay_.chunks.contains(items[i].chunk.get())) return false;  // it was moved
 
   replay_.replaying = true;
@@ -385,7 +385,7 @@ bool IncrementalRun::run_again(
   replay_.changed = {};
   replay_.focus.reset();
   // One statement in place of one: what of it changed may be shown first.
-  if (record_.on_focus && old.size() == items.size() && first + behind + 1 == items.size() &&
+  if (record_.on_focus && old.size() == items.size() && first + after + 1 == items.size() &&
       old[first].chunk->stmt && items[first].chunk->stmt)
     if (const auto known = replay_.chunks.find(old[first].chunk); known != replay_.chunks.end()) {
       const ChunkOf& was = record_.chunks[known->second];
@@ -395,13 +395,13 @@ bool IncrementalRun::run_again(
       if (replay_.focus && replay_.focus->was) replay_.focus->was = as_run(*was.chunk, replay_.focus->was);
     }
   std::unordered_set<std::uint32_t> gone;
-  const bool one_for_one = old.size() == items.size() && first + behind + 1 == items.size();
+  const bool one_for_one = old.size() == items.size() && first + after + 1 == items.size();
   std::vector<std::string> imports_before, imports_now;
-  for (std::size_t i = first; i < items.size() - behind; ++i)
+  for (std::size_t i = first; i < items.size() - after; ++i)
     for (std::string& each : imports_of(*items[i].chunk, *module, items[i].offset))
       imports_now.push_back(std::move(each));
   const bool stood = one_for_one && keep_standing(module, first);
-  for (std::size_t i = first; i < old.size() - behind && !stood; ++i) {
+  for (std::size_t i = first; i < old.size() - after && !stood; ++i) {
     note_change(old[i]);
     for (const std::uint32_t index : drop_standing(old[i].chunk)) gone.insert(index);
     if (const auto found = replay_.chunks.find(old[i].chunk); found != replay_.chunks.end()) {
@@ -414,7 +414,7 @@ bool IncrementalRun::run_again(
       replay_.chunks.erase(found);
     }
   }
-  for (std::size_t i = first; i < items.size() - behind && !stood; ++i)
+  for (std::size_t i = first; i < items.size() - after && !stood; ++i)
     replay_.changed.now.push_back({run_.main_path_, module, items[i].chunk, items[i].offset, {}});
   move_chunks(module, gone);
   run_.roots_->tell_as_defaults();
@@ -441,8 +441,7 @@ bool IncrementalRun::run_again(
   // Where the steps end is told by all that is run before: then no statement is run by itself.
   const bool by_themselves = imports_stand && !cut;
   const bool placed = stood ||
-      (by_themselves &&
-          run_what_changed(run_of, module, first, items.size() - behind, old.size() - behind)) ||
+      (by_themselves && run_what_changed(run_of, module, first, items.size() - after, old.size() - after)) ||
       (imports_stand && run_statements_again(run_of, module, before));
   run_.block_ = nullptr;
   if (!placed) {
@@ -463,7 +462,7 @@ bool IncrementalRun::run_again(
   return !record_.cancelled || replay_.possible;
 }
 
-bool IncrementalRun::begins_alike(const Unit& unit, const std::vector<bool>& condition) const {
+bool IncrementalRun::begins_equally(const Unit& unit, const std::vector<bool>& condition) const {
   const bool fits = unit.begin == record_.steps ||
       std::max(unit.begin, record_.steps) + unit.steps + run_.limits_.root_steps <= run_.limits_.steps;
   return fits && unit.condition == condition && unit.device_before == run_.default_device_set_ &&
@@ -471,7 +470,7 @@ bool IncrementalRun::begins_alike(const Unit& unit, const std::vector<bool>& con
 }
 
 bool IncrementalRun::stands(const Unit& unit, const std::vector<bool>& condition) const {
-  return begins_alike(unit, condition) && !differs(unit);
+  return begins_equally(unit, condition) && !differs(unit);
 }
 
 void IncrementalRun::take_over(Unit& unit) {
@@ -500,7 +499,7 @@ void IncrementalRun::take_over(Unit& unit) {
   record_.steps += unit.steps;
   run_.roots_->built_runs_ += unit.built_runs;
   record_.out_of_budget = record_.out_of_budget || unit.out_of_budget;
-  run_.default_device_set_ = unit.device_behind;
+  run_.default_device_set_ = unit.device_after;
 }
 
 bool IncrementalRun::run_unit(
@@ -514,7 +513,7 @@ bool IncrementalRun::run_unit(
         take_over(unit);
         return unit.doubtful;
       }
-      if (cls && begins_alike(old->second, condition) && run_methods_again(old->second, *cls)) {
+      if (cls && begins_equally(old->second, condition) && run_methods_again(old->second, *cls)) {
         Unit& unit = replay_.units.insert_or_assign(key, std::move(old->second)).first->second;
         replay_.old_units.erase(old);
         return unit.doubtful;
@@ -531,7 +530,7 @@ bool IncrementalRun::run_unit(
   unit.device_before = run_.default_device_set_;
   const std::size_t doubts = symbols().doubts();
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
-  // What it switches for good is taken back with it: what runs behind it is run as if it had not been.
+  // What it switches for good is taken back with it: what runs after it is run as if it had not been.
   const Switched before = switched();
   unit_ = &unit;
   run_.used_ = &unit.used;
@@ -555,7 +554,7 @@ bool IncrementalRun::run_unit(
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget || std::ranges::any_of(unit.root_runs, &RootRun::cut);
   record_.out_of_budget = unit.out_of_budget || out_of_budget;
-  unit.device_behind = run_.default_device_set_;
+  unit.device_after = run_.default_device_set_;
   unit.built_runs = run_.roots_->built_runs_ - unit.built_before;
   unit.steps = record_.steps - unit.begin;
   unit.facts[1] = record_.facts.size();

@@ -83,9 +83,9 @@ struct Gradients {
   friend bool operator==(const Gradients&, const Gradients&) = default;
 };
 // How a stream of random numbers was begun.
-enum class Seeds : std::uint8_t { never, alike, by_rank, unknown };
-// What a part of the run switches for good, beside the heap. The default device alone stays switched behind a
-// unit: see Unit::device_behind.
+enum class Seeds : std::uint8_t { never, same, by_rank, unknown };
+// What a part of the run switches for good, beside the heap. The default device alone stays switched after a
+// unit: see Unit::device_after.
 struct Switched {
   int switches = 0;
   const values::Instance* unentered = nullptr;
@@ -105,8 +105,8 @@ struct RootRun {
   std::uint64_t begin = 0, steps = 0;
   std::unordered_set<const syntax::FunctionStmt*> executed;
   std::size_t root = 0, facts = 0;  // where it begins in the record, counted from the unit's beginning
-  values::Writes writes, writes_behind;
-  Switched switched, switched_behind;
+  values::Writes writes, writes_after;
+  Switched switched, switched_after;
   bool doubtful = false;  // it left an equality open that defaults may decide
   bool cut = false;       // it ran out of steps
 };
@@ -125,9 +125,9 @@ struct Unit {
   bool doubtful = false;         // it left an equality open that defaults may decide
   bool out_of_budget = false;
   bool taken_over = false;  // by the last run, from the one before
-  bool device_before = false, device_behind = false;
+  bool device_before = false, device_after = false;
   // Of a class: the object that its methods are run on one after the other, what its constructor wrote into
-  // older objects, and what is known behind it. Null: a method can be run only with the constructor before
+  // older objects, and what is known after it. Null: a method can be run only with the constructor before
   // it.
   values::Instance* object = nullptr;
   std::uint64_t clock = 0;  // of the heap, when it began
@@ -164,7 +164,7 @@ struct DefaultNumbers {
 
 struct Replay {
   std::deque<ItemRun> items;
-  Moments end;                                       // behind the last statement
+  Moments end;                                       // after the last statement
   std::map<UnitKey, Unit> units, old_units;          // those of this run, and of the one before
   std::vector<const syntax::FunctionStmt*> reached;  // in the order in which that was found
   std::vector<const values::Object*> models;         // the same for objects whose forward ran
@@ -189,10 +189,10 @@ struct Replay {
   std::vector<std::string>
       unsteady;               // modules that would have to be run again with the statements that import them
   std::size_t units_run = 0;  // by the last run
-  std::size_t objects_made = 0;          // by it, of classes that are roots
-  bool only_comments = false;            // differ between the last run's text and the one before
-  std::size_t fresh_events = 0;          // of the record, after the last run from the beginning
-  std::optional<FocusRoot> shown_first;  // by the last run that showed one
+  std::size_t objects_made = 0;              // by it, of classes that are roots
+  bool only_comments = false;                // differ between the last run's text and the one before
+  std::size_t fresh_events = 0;              // of the record, after the last run from the beginning
+  std::optional<FocusRoot> displayed_first;  // by the last run that showed one
   bool possible = true;
   // While it goes on: what changed, and what the last run left.
   bool replaying = false;

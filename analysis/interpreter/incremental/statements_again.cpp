@@ -1,4 +1,4 @@
-// The statements of a file behind an edit: those that changed, and those that use what they bind, in place of
+// The statements of a file after an edit: those that changed, and those that use what they bind, in place of
 // what stood there; or all of them once more, where what they do is more than to bind names. The modules that
 // they import are not run again. See replay.hpp.
 #include "interpreter/incremental/incremental_run.hpp"
@@ -112,9 +112,9 @@ bool IncrementalRun::run_in_place(ModuleRun& run_of, const std::shared_ptr<const
   for (std::size_t i = first; i < old_last; ++i)
     for (const Name name : items[i].bound)
       if (values::Slot* slot = run_of.object->globals->names.find(name)) heap().set(*slot, {});
-  const std::size_t behind = old_last < items.size() ? items[old_last].before.functions
-                                                     : run_.function_order_.size();
-  for (std::size_t i = items[first].before.functions; i < behind; ++i)
+  const std::size_t after = old_last < items.size() ? items[old_last].before.functions
+                                                    : run_.function_order_.size();
+  for (std::size_t i = items[first].before.functions; i < after; ++i)
     run_.functions_.erase(run_.function_order_[i]->stmt);
   Moments all;
   all.steps = record_.steps;

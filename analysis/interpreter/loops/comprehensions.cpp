@@ -1,6 +1,6 @@
 // Comprehensions and generator expressions: element by element where those are known, else as a loop that
 // fills what it makes.
-#include "interpreter/loops/rounds.hpp"
+#include "interpreter/loops/loop_shape.hpp"
 
 #include <algorithm>
 
@@ -11,10 +11,10 @@ using values::Kind;
 
 namespace {
 constexpr std::size_t max_generators = 16;  // of one comprehension
-constexpr std::uint64_t alike_steps =
+constexpr std::uint64_t equal_steps =
     2'000;  // of the elements of a comprehension that are made one by one though they are alike
 // … where memory is counted: what is done to single layers, by their names and shapes, has to be known there.
-constexpr std::uint64_t counted_alike_steps = 500'000;
+constexpr std::uint64_t counted_equal_steps = 500'000;
 
 // Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the
 // target?
@@ -87,13 +87,13 @@ private:
   bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
   bool has_one_generator() const { return expr.generators.size() == 1; }
   void run_generator(std::size_t level, bool certain);
-  void run_round(std::size_t level, Value iterable, Value item, bool certain);
+  void run_iteration(std::size_t level, Value iterable, Value item, bool certain);
   void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
   void run_any(std::size_t level, Value iterable);
   void leave_read(Value iterator);
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
-  bool may_be_alike(std::size_t level, std::size_t count) const;
+  bool may_be_equivalent(std::size_t level, std::size_t count) const;
   Value as_dict();
   Value as_list();
   Int length_of_open(const values::ListState& state);
@@ -181,7 +181,7 @@ bool Interpreter::Comprehension::takes_its_own(Value item, Cond condition) const
   return asks_it && asks_rank;
 }
 
-void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Value item, bool certain) {
+void Interpreter::Comprehension::run_iteration(std::size_t level, Value iterable, Value item, bool certain) {
   const Generator& generator = expr.generators[level];
   run.run_assign(*generator.target, item);
   auto& s = run.symbols();
@@ -207,7 +207,7 @@ void Interpreter::Comprehension::run_round(std::size_t level, Value iterable, Va
 }
 
 // Experts by the hundred: may one be made, and stand for all?
-bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t count) const {
+bool Interpreter::Comprehension::may_be_equivalent(std::size_t level, std::size_t count) const {
   constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
   const Generator& generator = expr.generators[level];
   return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() &&
@@ -217,16 +217,16 @@ bool Interpreter::Comprehension::may_be_alike(std::size_t level, std::size_t cou
 
 void Interpreter::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
-  const bool alike = may_be_alike(level, known.size());
+  const bool equivalent = may_be_equivalent(level, known.size());
   const std::uint64_t made_each =
-      run.record_.conditions.contains(values::RecordCondition::counted) ? counted_alike_steps : alike_steps;
+      run.record_.conditions.contains(values::RecordCondition::counted) ? counted_equal_steps : equal_steps;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
-    const Value before = i == 0 && alike ? known[i] : Value{};
+    const Value before = i == 0 && equivalent ? known[i] : Value{};
     if (before) run.run_assign(*expr.generators[level].target, before);
     const auto mark = run.heap().mark();
-    run_round(level, iterable, known[i], certain);
+    run_iteration(level, iterable, known[i], certain);
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
     const Value made = run.resolve(items.front());
     if (!made.is(Kind::instance) || run.block_->events.size() != events ||
@@ -265,8 +265,8 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
   }
   run.run_generic_loop(shape, [&] {
     if (level == 0) rest = {};
-    run_round(level, iterable, for_a_round(run.heap(), run.element(iterable, run.here(*generator.iterable))),
-        false);
+    run_iteration(level, iterable,
+        for_an_iteration(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
     return run.killed_ ? Flow::dead : Flow::normal;
   });
 }

@@ -1,4 +1,4 @@
-// Rounds that come to the same: a loop over modules that were made alike need not run all of them where
+// Iterations that come to the same: a loop over modules that were made alike need not run all of them where
 // nobody looks at each.
 #include "interpreter/interpreter.hpp"
 #include "values/devices.hpp"
@@ -105,9 +105,9 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
     }
     case EventKind::call: return is_quiet(static_cast<const CallEvent*>(event)->body, true, false);
     case EventKind::loop: {
-      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::all_of(rounds.begin(), rounds.end(),
-          [&](const Block& round) { return is_quiet(round, in_function, true); });
+      const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
+      return std::all_of(iterations.begin(), iterations.end(),
+          [&](const Block& iteration) { return is_quiet(iteration, in_function, true); });
     }
     case EventKind::exit: {
       const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
@@ -120,10 +120,10 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
 
 }  // namespace
 
-bool Interpreter::rest_is_alike(
-    const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& round) {
-  if (!limits_.as_rank && !policy_.skips_alike_rounds && dry_runs_ == 0) return false;
-  if (ran < 2 || items.size() - ran < 2 || !items[ran - 1].is(Kind::instance) || !is_quiet(round))
+bool Interpreter::rest_is_equivalent(
+    const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& iteration) {
+  if (!limits_.as_rank && !policy_.skips_equal_iterations && dry_runs_ == 0) return false;
+  if (ran < 2 || items.size() - ran < 2 || !items[ran - 1].is(Kind::instance) || !is_quiet(iteration))
     return false;
   Likeness likeness(heap());
   for (const auto& [slot, value] : heap().written(before)) {

@@ -1,7 +1,7 @@
-// Loops whose rounds are not known one by one. Their head gets a state that is a fixpoint: it holds before
-// every round. Rounds are rehearsed on it; what a round changes is widened; then one round is run for the
-// record.
-#include "interpreter/loops/rounds.hpp"
+// Loops whose iterations are not known one by one. Their head gets a state that is a fixpoint: it holds
+// before every iteration. Iterations are run dry on it; what an iteration changes is widened; then one
+// iteration is run for the record.
+#include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 #include "values/numbers.hpp"
@@ -16,8 +16,8 @@ using values::Kind;
 namespace {
 
 // Each pass widens what the one before left open; from the third on what changes becomes unknown, so that few
-// are needed. A chain of names handed on from round to round (a = b; b = c; …) needs one for each of its
-// links.
+// are needed. A chain of names handed on from iteration to iteration (a = b; b = c; …) needs one for each of
+// its links.
 constexpr int most_passes = 8;
 
 // A tensor that was computed from parameters, or a tuple of such.
@@ -32,7 +32,7 @@ bool has_graph(Value value) {
   return state && state->requires_grad != values::Known::no && !state->graph.empty();
 }
 
-// What rounds put into a list has sizes of its own in each: of any of them those are not known.
+// What iterations put into a list has sizes of its own in each: of any of them those are not known.
 Value without_own_sizes(values::Heap& heap, Value state) {
   const auto* list = state.is(Kind::state) ? dynamic_cast<values::ListState*>(state.object()) : nullptr;
   if (!list || !list->rest.is(Kind::tensor)) return state;
@@ -61,8 +61,8 @@ Value without_own_sizes(values::Heap& heap, Value state) {
   return Value::of(Kind::state, other);
 }
 
-// What failed in one round may not have failed in another: at the head of a loop nothing is poisoned that was
-// not so before it.
+// What failed in one iteration may not have failed in another: at the head of a loop nothing is poisoned that
+// was not so before it.
 void forgive(values::Heap& heap, Value before, Value& wide) {
   if (wide == before) return;
   const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object())
@@ -89,7 +89,7 @@ void forgive(values::Heap& heap, Value before, Value& wide) {
   }
 }
 
-// Is nothing else known of the tensor behind the round than before it, but that something failed on it?
+// Is nothing else known of the tensor after the iteration than before it, but that something failed on it?
 bool only_poisoned(Value before, Value end) {
   const auto* was = before.is(Kind::state) ? dynamic_cast<const values::TensorState*>(before.object())
                                            : nullptr;
@@ -102,8 +102,8 @@ bool only_poisoned(Value before, Value end) {
       was->grad_writes == now->grad_writes && was->first.size() == now->first.size();
 }
 
-// What each round leaves for the next, and is none in the first one: the state of a recurrent layer, the best
-// loss so far.
+// What each iteration leaves for the next, and is none in the first one: the state of a recurrent layer, the
+// best loss so far.
 bool begins_as_none(Value before, Value end) {
   if (!before.is(Kind::none)) return false;
   const auto* tuple = end.is(Kind::tuple) ? end.as<values::Tuple>() : nullptr;
@@ -111,19 +111,19 @@ bool begins_as_none(Value before, Value end) {
       (tuple && !tuple->items.empty() &&
           std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
 }
-constexpr std::string_view some_round = "?";  // the condition that there was a round before
+constexpr std::string_view some_iteration = "?";  // the condition that there was an iteration before
 // The head's value of such a thing; null: it is none.
 const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head) {
   if (!head.is(Kind::choice)) return nullptr;
   const auto* choice = head.as<values::Choice>();
   const bool is_head = choice->no.is(Kind::none) &&
       symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
-      symbols.text(choice->condition) == some_round;
+      symbols.text(choice->condition) == some_iteration;
   return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
 }
 
-// What a round leaves of such a thing: where it left the head's value alone because that was something, it is
-// what that was.
+// What an iteration leaves of such a thing: where it left the head's value alone because that was something,
+// it is what that was.
 Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond path, int depth = 0) {
   symbolic::Context& s = run.symbols();
   if (end.object() == &head)
@@ -137,9 +137,10 @@ Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond 
   return yes == choice->yes && no == choice->no ? end : run.heap().choose(choice->condition, yes, no);
 }
 
-// Two names that hold one thing of the round that is run may hold those of two rounds behind the loop: `if i
+// Two names that hold one thing of the iteration that is run may hold those of two iterations after the loop:
+// `if i
 // == 6: first = x`.
-void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
+void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began) {
   constexpr int most_choices = 8;
   std::unordered_set<const values::Object*> held;
   const auto apart = [&](Value value, int depth, const auto& again) -> Value {
@@ -161,8 +162,9 @@ void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
     default: return value;
     }
   };
-  // What was made in the round holds things of that round alone: the parts of an object belong together.
-  const auto is_of_round = [&](const auto& each) { return each.first->birth > began; };
+  // What was made in the iteration holds things of that iteration alone: the parts of an object belong
+  // together.
+  const auto is_of_iteration = [&](const auto& each) { return each.first->birth > began; };
   const auto hold = [&](Value value, int depth, const auto& again) -> void {
     if (value.is(Kind::tensor) || value.is(Kind::unknown)) held.insert(value.object());
     if (!value.is(Kind::choice) || depth >= most_choices) return;
@@ -170,17 +172,17 @@ void part_rounds(Interpreter& run, values::Delta& left, std::uint64_t began) {
     again(value.as<values::Choice>()->no, depth + 1, again);
   };
   for (const auto& each : left)
-    if (is_of_round(each)) hold(each.second, 0, hold);
+    if (is_of_iteration(each)) hold(each.second, 0, hold);
   for (auto& each : left)
-    if (!is_of_round(each)) each.second = apart(each.second, 0, apart);
+    if (!is_of_iteration(each)) each.second = apart(each.second, 0, apart);
 }
 
 }  // namespace
 
 class Interpreter::Fixpoint {
 public:
-  Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& round)
-      : run_(run), shape_(shape), round_(round),
+  Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& iteration)
+      : run_(run), shape_(shape), iteration_(iteration),
         carried_sharing_(shape.trips == Sharing::unseen ? Sharing::unseen : Sharing::uniform) {}
 
   Flow run();
@@ -196,32 +198,33 @@ private:
 
   Interpreter& run_;
   const LoopShape& shape_;
-  const std::function<Flow()>& round_;
-  const Sharing carried_sharing_;  // ranks that meet in a round are in the same one, however many each makes
+  const std::function<Flow()>& iteration_;
+  const Sharing
+      carried_sharing_;  // ranks that meet in an iteration are in the same one, however many each makes
   Block* const block_ = run_.block_;
   LoopEvent* event_ = nullptr;
-  std::unordered_set<values::Slot*> widened_;  // what a round changes
-  std::vector<const ProblemEvent*> failures_;  // of the first round, whose state is known best
+  std::unordered_set<values::Slot*> widened_;  // what an iteration changes
+  std::vector<const ProblemEvent*> failures_;  // of the first iteration, whose state is known best
   std::unordered_set<values::Slot*>
-      histories_;  // what of it holds a tensor with a history, after every round
+      histories_;  // what of it holds a tensor with a history, after every iteration
   std::unordered_set<const values::Slot*> keyed_;  // was first stored in it under a key
   std::vector<values::Slot*> carries_;             // and one with a graph
   values::Unknown* carried_ = nullptr;
   std::vector<std::pair<values::Slot*, Value>>
-      ends_;  // what the last round that was looked at left in what was there before it
-  std::optional<Speculation> last_;  // the round that is run for good
+      ends_;  // what the last iteration that was looked at left in what was there before it
+  std::optional<Speculation> last_;  // the iteration that is run for good
   std::optional<LoopTarget> target_;
-  std::size_t round_begin_ = 0;  // in the record
+  std::size_t iteration_begin_ = 0;  // in the record
 };
 
-// Runs a round from the loop's head.
+// Runs an iteration from the loop's head.
 Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool look) {
   const values::Mark mark = from.mark();
   run_.block_ = &into;
   target_.emplace(LoopTarget{mark, mark, from.depth(), {}, {}});
   run_.frame_->loops.push_back(&*target_);
   const std::size_t keyed = run_.keyed_.size();
-  const Flow flow = run_.run_round(*target_, round_, true);
+  const Flow flow = run_.run_iteration(*target_, iteration_, true);
   run_.frame_->loops.pop_back();
   run_.killed_ = false;
   run_.block_ = block_;
@@ -230,7 +233,7 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   if (!look) return flow;
   for (const auto& [slot, base] : heap().written(mark))
     if (base && slot->birth <= mark.clock) {
-      // Taking the round back takes back what became of a tensor made in it.
+      // Taking the iteration back takes back what became of a tensor made in it.
       Value end = slot->value;
       if (end.is(Kind::tensor) && end.as<values::Tensor>()->state.birth > mark.clock) {
         const auto* made = end.as<values::Tensor>();
@@ -247,7 +250,7 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   return flow;
 }
 
-// Makes the head's state one that holds at the end of the round, too; false: it was.
+// Makes the head's state one that holds at the end of the iteration, too; false: it was.
 bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
   for (const auto& [slot, left] : ends_) {
@@ -255,10 +258,10 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     Value end = run_.without_made(left, mark.clock);
     const auto* later = begun_as_none(run_.symbols(), before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
-    // A key that no round had before is one of this round: `d[i] = x`. No other asks for it.
-    const bool of_round = to_unknown && before.is(Kind::unknown) && keyed_.contains(slot);
+    // A key that no iteration had before is one of this iteration: `d[i] = x`. No other asks for it.
+    const bool of_iteration = to_unknown && before.is(Kind::unknown) && keyed_.contains(slot);
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
-        only_poisoned(before, end) || of_round)
+        only_poisoned(before, end) || of_iteration)
       continue;
     Value wide = begins_as_none(before, end)
         ? end
@@ -267,8 +270,8 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins_as_none(before, end))
       wide = heap().choose(
-          later ? later->condition : run_.symbols().opaque(std::string(some_round), carried_sharing_), wide,
-          Value::none());
+          later ? later->condition : run_.symbols().opaque(std::string(some_iteration), carried_sharing_),
+          wide, Value::none());
     forgive(heap(), before, wide);
     if (run_.building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = run_.any_of_wide(wide);
     if (to_unknown && !wide.is(Kind::state))
@@ -280,7 +283,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   return changed;
 }
 
-// True: the head's state holds for every round.
+// True: the head's state holds for every iteration.
 bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
   Block scratch;
   ++run_.dry_runs_;
@@ -288,14 +291,14 @@ bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
   run_once(trial, scratch, true);
   trial.discard();
   --run_.dry_runs_;
-  if (first && run_.dry_runs_ == 0) failures_of_first_round(scratch, failures_);
+  if (first && run_.dry_runs_ == 0) failures_of_first_iteration(scratch, failures_);
   return !widen(trial.mark(), to_unknown) || !run_.step();
 }
 
 Flow Interpreter::Fixpoint::run_for_good(bool look) {
   const bool told = run_.dry_runs_ == 0;
   if (run_.limits_.as_rank && told && shape_.length && !run_.symbols().value(shape_.length))
-    event_->counts = run_.round_counts(shape_.length);
+    event_->counts = run_.iteration_counts(shape_.length);
   if (told)
     for (values::Slot* slot : carries_) {
       run_.mark_earlier(slot->value);
@@ -303,23 +306,23 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
       auto* const own = carried_ ? carried_ : heap().make<values::Unknown>();
       if (mark_carried(heap(), run_.record_.earlier, own, slot->value)) carried_ = own;
     }
-  event_->rounds.clear();
-  Block& into = event_->rounds.emplace_back();
+  event_->iterations.clear();
+  Block& into = event_->iterations.emplace_back();
   run_.block_ = &into;
   if (carried_)
     if (OperationEvent* left = run_.record_implied(
             values::InternalRow::carried, {}, {Value::of(Kind::unknown, carried_)}, {}, {}))
       run_.append(left);
-  round_begin_ = run_.record_.events.size();
+  iteration_begin_ = run_.record_.events.size();
   run_.block_ = block_;
   last_.emplace(run_, Speculation::Of::trial);
   return run_once(*last_, into, look);
 }
 
-// A first rehearsal tells what a round changes. Then most rounds hold: the next is run for good, and
-// discarded only if it shows that it began with too little. Inside a rehearsal one round is enough, or a loop
-// in loops would be run twice as often for each of them: its outcome is thrown away but for what is changed,
-// and that is known behind it as any round may have left it.
+// A first dry run tells what an iteration changes. Then most iterations hold: the next is run for good, and
+// discarded only if it shows that it began with too little. Inside a dry run one iteration is enough, or a
+// loop in loops would be run twice as often for each of them: its outcome is thrown away but for what is
+// changed, and that is known after it as any iteration may have left it.
 Flow Interpreter::Fixpoint::stabilize() {
   if (run_.dry_runs_ > 0) {
     const Flow flow = run_for_good(true);
@@ -347,10 +350,10 @@ Flow Interpreter::Fixpoint::stabilize() {
   return run_for_good(false);
 }
 
-// What failed in the first round, and not in the one that stands for all.
+// What failed in the first iteration, and not in the one that stands for all.
 void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
   const auto& events = run_.record_.events;
-  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(round_begin_), end = events.end();
+  const auto begin = events.begin() + static_cast<std::ptrdiff_t>(iteration_begin_), end = events.end();
   for (const ProblemEvent* failure : failures_)
     if (std::none_of(begin, end, [&](const auto& other) {
           return other->kind == EventKind::problem && other->place.chunk == failure->place.chunk &&
@@ -358,16 +361,16 @@ void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
               !static_cast<const ProblemEvent&>(*other).guarded &&
               !static_cast<const ProblemEvent&>(*other).assumption;
         }))
-      event.rounds[0].events.push_back(failure);
+      event.iterations[0].events.push_back(failure);
 }
 
 Flow Interpreter::Fixpoint::run() {
-  struct Rounds {
+  struct Iterations {
     symbolic::Context& symbols;
     const std::uint64_t began;
     const std::size_t first = symbols.atoms_made();
-    ~Rounds() { symbols.note_rounds(first, began); }
-  } const rounds{run_.symbols(), heap().mark().clock};
+    ~Iterations() { symbols.note_iterations(first, began); }
+  } const iterations{run_.symbols(), heap().mark().clock};
   event_ = run_.record_.event<LoopEvent>();
   event_->place = shape_.place;
   event_->calls = run_.site_;
@@ -383,23 +386,23 @@ Flow Interpreter::Fixpoint::run() {
   Flow flow = stabilize();
   if (--run_.generic_depth_ == 0) run_.keyed_.resize(keyed);
   tell_first_failures(*event_);
-  if (!event_->rounds[0].events.empty()) run_.append(event_);
+  if (!event_->iterations[0].events.empty()) run_.append(event_);
   last_->forget_path();
   last_->commit();
-  // Behind the loop: no round, some rounds, or left by break.
+  // After the loop: no iteration, some iterations, or left by break.
   if (shape_.endless) {
     flow = Flow::dead;
   } else {
     values::Delta left = last_->take();
-    part_rounds(run_, left, last_->mark().clock);
+    part_iterations(run_, left, last_->mark().clock);
     if (flow == Flow::normal) heap().join(last_->mark(), left, nullptr, shape_.trips);
     flow = Flow::normal;
   }
   return run_.merge_exits(*last_, target_->breaks, flow, nullptr, true);
 }
 
-Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& round) {
-  return Fixpoint(*this, shape, round).run();
+Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& iteration) {
+  return Fixpoint(*this, shape, iteration).run();
 }
 
 }  // namespace stepzero::interpreter

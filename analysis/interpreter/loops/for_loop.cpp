@@ -1,13 +1,13 @@
-// `for`. Over known elements it is unrolled within a budget; of the others any one round stands for all, and
-// the first and the last are run by themselves where something is known of them alone.
+// `for`. Over known elements it is unrolled within a budget; of the others any one iteration stands for all,
+// and the first and the last are run by themselves where something is known of them alone.
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
-#include "interpreter/loops/each_round.hpp"
-#include "interpreter/loops/first_round.hpp"
-#include "interpreter/loops/iteration.hpp"
-#include "interpreter/loops/known_rounds.hpp"
-#include "interpreter/loops/last_round.hpp"
-#include "interpreter/loops/rounds.hpp"
+#include "interpreter/loops/begin_iteration.hpp"
+#include "interpreter/loops/each_iteration.hpp"
+#include "interpreter/loops/first_iteration.hpp"
+#include "interpreter/loops/known_iterations.hpp"
+#include "interpreter/loops/last_iteration.hpp"
+#include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 
@@ -24,9 +24,10 @@ constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
 constexpr std::uint64_t unroll_share =
     4;  // of the steps that are left, no range takes more than one part in so many
-constexpr std::uint64_t first_round_steps = 4'000;  // of a round that is run once more for its first number
-constexpr std::uint64_t last_round_steps = 8'000;   // or for its last batch
-constexpr std::uint64_t asked_steps = 3'000;        // of rounds that ask a function for their element
+constexpr std::uint64_t first_iteration_steps =
+    4'000;  // of an iteration that is run once more for its first number
+constexpr std::uint64_t last_iteration_steps = 8'000;  // or for its last batch
+constexpr std::uint64_t asked_steps = 3'000;           // of iterations that ask a function for their element
 constexpr std::uint64_t unroll_steps_building = 80'000;
 constexpr int most_parts = 500;  // of an element whose kinds are looked for
 
@@ -36,10 +37,10 @@ bool holds_texts(const values::ListState& set) {
              set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
 }
 
-// Does a path lead out of the loop whose round the block is? A way out of a function or of a loop inside
+// Does a path lead out of the loop whose iteration the block is? A way out of a function or of a loop inside
 // leads back into it.
-bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop = false) {
-  return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
+bool leaves_the_loop(const Block& iteration, bool in_function = false, bool in_loop = false) {
+  return std::any_of(iteration.events.begin(), iteration.events.end(), [&](const Event* event) {
     switch (event->kind) {
     case EventKind::exit: {
       const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
@@ -51,8 +52,8 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
           leaves_the_loop(static_cast<const BranchEvent*>(event)->no, in_function, in_loop);
     case EventKind::call: return leaves_the_loop(static_cast<const CallEvent*>(event)->body, true, false);
     case EventKind::loop: {
-      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::any_of(rounds.begin(), rounds.end(),
+      const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
+      return std::any_of(iterations.begin(), iterations.end(),
           [&](const Block& inner) { return leaves_the_loop(inner, in_function, true); });
     }
     case EventKind::attempt: return true;
@@ -61,9 +62,9 @@ bool leaves_the_loop(const Block& round, bool in_function = false, bool in_loop 
   });
 }
 
-// The branch under which, or behind whose `continue`, everything lies that the round sends or enters; null:
-// there is none.
-const BranchEvent* only_communicating_branch(const Block& round) {
+// The branch under which, or after whose `continue`, everything lies that the iteration sends or enters;
+// null: there is none.
+const BranchEvent* only_communicating_branch(const Block& iteration) {
   const BranchEvent* found = nullptr;
   const auto goes_on = [](const Block& side) {
     return std::ranges::any_of(side.events, [](const Event* event) {
@@ -71,16 +72,16 @@ const BranchEvent* only_communicating_branch(const Block& round) {
           static_cast<const ExitEvent*>(event)->exit == ExitKind::continue_;
     });
   };
-  bool behind = false;  // a `continue`
-  for (const Event* event : round.events) {
+  bool after = false;  // a `continue`
+  for (const Event* event : iteration.events) {
     Block one{{event}};
     const auto* branch = event->kind == EventKind::branch ? static_cast<const BranchEvent*>(event) : nullptr;
     if (branch && !found && (goes_on(branch->yes) != goes_on(branch->no))) {
       if (communicates(goes_on(branch->yes) ? branch->yes : branch->no)) return nullptr;
       found = branch;
-      behind = true;
+      after = true;
     } else if (communicates(one)) {
-      if (behind) continue;
+      if (after) continue;
       if (found || !branch || (communicates(branch->yes) && communicates(branch->no))) return nullptr;
       found = branch;
     }
@@ -88,8 +89,8 @@ const BranchEvent* only_communicating_branch(const Block& round) {
   return found;
 }
 
-// What a round of a loop gives by `yield`: once in every round, once in those of which a condition holds, or
-// in another way.
+// What an iteration of a loop gives by `yield`: once in every iteration, once in those of which a condition
+// holds, or in another way.
 struct Yielding {
   bool once = false;
   const Expr* condition = nullptr;
@@ -190,7 +191,7 @@ bool communicates(const Block& block) {
           communicates(static_cast<const BranchEvent*>(event)->no);
     case EventKind::call: return communicates(static_cast<const CallEvent*>(event)->body);
     case EventKind::loop:
-      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, communicates);
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations, communicates);
     case EventKind::attempt: return true;
     default: return false;
     }
@@ -210,16 +211,16 @@ bool fails_at(const Block& block, Place place) {
           fails_at(static_cast<const BranchEvent*>(event)->no, place);
     case EventKind::call: return fails_at(static_cast<const CallEvent*>(event)->body, place);
     case EventKind::loop:
-      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds,
-          [&](const Block& round) { return fails_at(round, place); });
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations,
+          [&](const Block& iteration) { return fails_at(iteration, place); });
     default: return false;
     }
   });
 }
 }  // namespace
 
-// A `for` whose rounds are run by their statements: each by itself where they are few and known, else any one
-// of them for all.
+// A `for` whose iterations are run by their statements: each by itself where they are few and known, else any
+// one of them for all.
 struct Interpreter::ForLoop {
   Interpreter& run;
   const ForStmt& stmt;
@@ -227,34 +228,34 @@ struct Interpreter::ForLoop {
   symbolic::Context& s;
   bool is_iterator = false;                     // it is used up
   Value first{};                                // of several elements that are known
-  std::vector<const ProblemEvent*> failures{};  // of a first round that is known
-  OperationEvent* misfit = nullptr;             // of the last round, where its batch is smaller
+  std::vector<const ProblemEvent*> failures{};  // of a first iteration that is known
+  OperationEvent* misfit = nullptr;             // of the last iteration, where its batch is smaller
   LoopShape shape{};
   std::vector<Cond>
-      kinds{};           // of the element in the last round that was run: which of the known ones it is like
-  Int number = nullptr;  // of that round
-  bool first_fails = false;  // a round of the first element was run by itself, and fails
-  bool rehearsed = false;    // the first number of a range has had its round
+      kinds{};  // of the element in the last iteration that was run: which of the known ones it is like
+  Int number = nullptr;      // of that iteration
+  bool first_fails = false;  // an iteration of the first element was run by itself, and fails
+  bool dry_run = false;      // the first number of a range has had its iteration
   Int last_one = nullptr;    // the last number of a range, where it is an index
-  std::vector<const ProblemEvent*> last_failures{};  // of its round
+  std::vector<const ProblemEvent*> last_failures{};  // of its iteration
 
   Flow result();
 
 private:
-  // Are failures looked for in rounds by themselves?
+  // Are failures looked for in iterations by themselves?
   bool may_run_alone() const {
     return run.dry_runs_ == 0 && !run.limits_.as_rank && run.policy_.looks_for_failures;
   }
   void run_alone(Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found);
-  void run_last(Value item, const Speculation& round, std::size_t first_event);
-  void run_number(
-      Speculation& round, const std::vector<Cond>& path, Int number, std::vector<const ProblemEvent*>& found);
+  void run_last(Value item, const Speculation& iteration, std::size_t first_event);
+  void run_number(Speculation& iteration, const std::vector<Cond>& path, Int number,
+      std::vector<const ProblemEvent*>& found);
   Int last_number() const;
   void tell_last(std::size_t so_far);
   std::optional<Flow> unrolled();
   std::optional<Flow> asked(std::vector<Block>& so_far);
   bool is_counted() const;
-  Flow run_any_round(bool counted, const std::function<void(Value)>& begun);
+  Flow run_any_iteration(bool counted, const std::function<void(Value)>& begun);
   const LoopEvent* loop_since(std::size_t event) const;
   void deal_out(std::size_t begin);
   void prove_of_each_kind(std::size_t begin);
@@ -300,7 +301,7 @@ Flow Interpreter::ForLoop::result() {
     shape.trips = symbolic::mix(shape.trips, Sharing::local);
   shape.any_order = iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::set &&
       holds_texts(*values::Heap::list_state(iterable));
-  // A generator whose only `yield` it holds gives as many values as the loop makes rounds.
+  // A generator whose only `yield` it holds gives as many values as the loop makes iterations.
   const auto* const generator = run.limits_.as_rank && run.frame_->on_yield && run.frame_->function
       ? run.frame_->function->stmt
       : nullptr;
@@ -310,7 +311,7 @@ Flow Interpreter::ForLoop::result() {
   Int yielded = yielding.once && !yielding.condition ? shape.length : nullptr;
   last_one = last_number();
   const std::size_t begin = run.record_.events.size(), so_far = run.block_->events.size();
-  const Flow flow = run_any_round(counted, [&](Value) {
+  const Flow flow = run_any_iteration(counted, [&](Value) {
     if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare)
       yielded = number
           ? run.length_of_share(shape.length, number, run.truth(run.evaluate(*yielding.condition)))
@@ -321,7 +322,7 @@ Flow Interpreter::ForLoop::result() {
       failures.begin(), failures.end());
   if (!failures.empty()) return run.run_else(stmt.body, stmt.orelse, flow);
   if (const LoopEvent* event = misfit ? loop_since(so_far) : nullptr;
-      event && !leaves_the_loop(event->rounds[0]))
+      event && !leaves_the_loop(event->iterations[0]))
     run.append(misfit);
   tell_last(so_far);
   if (yielded) run.heap().slot_of(run.frame_->scope->names, yielded_name).value = Value::of(yielded);
@@ -329,7 +330,7 @@ Flow Interpreter::ForLoop::result() {
   if (run.limits_.as_rank && run.dry_runs_ == 0 && number && shape.length && loop_since(so_far))
     deal_out(begin);
   if (!kinds.empty() && events.size() > so_far && events[so_far]->kind == EventKind::loop &&
-      !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->rounds[0]))
+      !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->iterations[0]))
     prove_of_each_kind(begin);
   return run.run_else(stmt.body, stmt.orelse, flow);
 }
@@ -342,7 +343,7 @@ const LoopEvent* Interpreter::ForLoop::loop_since(std::size_t event) const {
       : nullptr;
 }
 
-// Runs a round by itself, for what fails in it whatever is not known.
+// Runs an iteration by itself, for what fails in it whatever is not known.
 void Interpreter::ForLoop::run_alone(
     Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found) {
   Block scratch;
@@ -356,7 +357,7 @@ void Interpreter::ForLoop::run_alone(
     if (prepare) prepare();
     LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
     run.frame_->loops.push_back(&target);
-    run.run_round(
+    run.run_iteration(
         target,
         [&] {
           run.run_assign(*stmt.target, item);
@@ -368,19 +369,19 @@ void Interpreter::ForLoop::run_alone(
   --run.generic_depth_;
   run.dry_runs_ -= alone;
   run.block_ = block;
-  failures_of_first_round(scratch, found);
+  failures_of_first_iteration(scratch, found);
 }
 
-// The last round with its smaller batch, behind one with a whole batch.
-void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::size_t first_event) {
+// The last iteration with its smaller batch, after one with a whole batch.
+void Interpreter::ForLoop::run_last(Value item, const Speculation& iteration, std::size_t first_event) {
   misfit = nullptr;
   values::Heap& heap = run.heap();
-  const auto last = may_run_alone() && !run.guarded() ? last_round(run, item, run.known_length(iterable))
+  const auto last = may_run_alone() && !run.guarded() ? last_iteration(run, item, run.known_length(iterable))
                                                       : std::nullopt;
   if (!last) return;
   std::vector<const ProblemEvent*> found;
   const std::size_t last_event = run.record_.events.size(), doubts = s.doubts();
-  const auto left = heap.written(round.mark());
+  const auto left = heap.written(iteration.mark());
   run_alone(
       with_batch(heap, item, last->batch, last->size),
       [&] {
@@ -392,7 +393,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::s
       },
       found);
   run.incremental_->replay().doubts += s.doubts() - doubts;
-  const ProblemEvent* failure = failure_of_last_round(run.record_, found, first_event, last_event);
+  const ProblemEvent* failure = failure_of_last_iteration(run.record_, found, first_event, last_event);
   if (!failure) return;
   misfit = run.record_implied(values::InternalRow::misfits, last->loader,
       {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size),
@@ -401,7 +402,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& round, std::s
   if (misfit) misfit->calls = failure->calls;
 }
 
-// Each round by itself; absent where they are too many, or take too long.
+// Each iteration by itself; absent where they are too many, or take too long.
 std::optional<Flow> Interpreter::ForLoop::unrolled() {
   const auto items = run.elements(iterable, run.here(*stmt.iterable));
   if (!items || items->size() > max_unrolled) return {};
@@ -429,16 +430,16 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   return {};
 }
 
-// Over `iter(function, last)`, as a `while` that calls the function: each round by itself as long as it is
-// known whether what it gives is the last. Absent, and nothing has happened, where it is not: then `so_far`
-// gets the first ones, in the run of one rank that was told of messages.
+// Over `iter(function, last)`, as a `while` that calls the function: each iteration by itself as long as it
+// is known whether what it gives is the last. Absent, and nothing has happened, where it is not: then
+// `so_far` gets the first ones, in the run of one rank that was told of messages.
 std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
   const Value both = iterable.is(Kind::instance)
-      ? iterable.as<values::Instance>()->attributes.value(called_each_round)
+      ? iterable.as<values::Instance>()->attributes.value(called_each_iteration)
       : Value{};
   if (!both.is(Kind::tuple)) return {};
   const Value function = both.as<values::Tuple>()->items[0], last = both.as<values::Tuple>()->items[1];
-  KnownRounds known{run, stmt, stmt.header, stmt.orelse, asked_steps};
+  KnownIterations known{run, stmt, stmt.header, stmt.orelse, asked_steps};
   Value item;
   const auto flow = known.all(
       [&] {
@@ -446,9 +447,9 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
         const symbolic::Answer is_last = run.killed_
             ? symbolic::Answer::unknown
             : s.decide(run.truth(run.compare(CompareOp::eq, item, last)));
-        return is_last == symbolic::Answer::unknown ? KnownRounds::Next::unknown
-            : is_last == symbolic::Answer::yes      ? KnownRounds::Next::none
-                                                    : KnownRounds::Next::another;
+        return is_last == symbolic::Answer::unknown ? KnownIterations::Next::unknown
+            : is_last == symbolic::Answer::yes      ? KnownIterations::Next::none
+                                                    : KnownIterations::Next::another;
       },
       [&] {
         run.run_assign(*stmt.target, item);
@@ -456,7 +457,7 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
       });
   if (!flow && run.limits_.as_rank && run.limits_.as_rank->told && run.dry_runs_ == 0 &&
       run.generic_depth_ == 0)
-    so_far = std::move(known.rounds);
+    so_far = std::move(known.iterations);
   return flow;
 }
 
@@ -481,42 +482,43 @@ Int Interpreter::ForLoop::last_number() const {
   return s.constant(*start + (count - 1) * *step);
 }
 
-// What fails in the last round, whatever the others leave, if each comes to its end.
+// What fails in the last iteration, whatever the others leave, if each comes to its end.
 void Interpreter::ForLoop::tell_last(std::size_t so_far) {
   // Of a loop in which nothing happens there is no event.
   const LoopEvent* event = loop_since(so_far);
-  if (event && leaves_the_loop(event->rounds[0])) return;
+  if (event && leaves_the_loop(event->iterations[0])) return;
   for (const ProblemEvent* failure : last_failures)
-    if (!event || !fails_at(event->rounds[0], failure->place)) return run.append(failure);
+    if (!event || !fails_at(event->iterations[0], failure->place)) return run.append(failure);
 }
 
-// Takes the round that was just run back, runs that of the number by itself, and goes on behind the former.
-void Interpreter::ForLoop::run_number(
-    Speculation& round, const std::vector<Cond>& path, Int chosen, std::vector<const ProblemEvent*>& found) {
-  const std::vector<Cond> path_behind = std::exchange(run.path_, path);
-  const values::Delta changed = round.take();
+// Takes the iteration that was just run back, runs that of the number by itself, and goes on after the
+// former.
+void Interpreter::ForLoop::run_number(Speculation& iteration, const std::vector<Cond>& path, Int chosen,
+    std::vector<const ProblemEvent*>& found) {
+  const std::vector<Cond> path_after = std::exchange(run.path_, path);
+  const values::Delta changed = iteration.take();
   const bool killed = std::exchange(run.killed_, false);
   const std::size_t doubts = s.doubts();
   run_alone(Value::of(chosen), nullptr, found);
   run.incremental_->replay().doubts += s.doubts() -
       doubts;  // what it leaves open is no reason to run the program with its defaults
   run.killed_ = killed;
-  run.path_ = path_behind;
+  run.path_ = path_after;
   run.heap().apply(changed);
 }
 
-// `begun` is called in each round once the target has its value.
-Flow Interpreter::ForLoop::run_any_round(bool counted, const std::function<void(Value)>& begun) {
+// `begun` is called in each iteration once the target has its value.
+Flow Interpreter::ForLoop::run_any_iteration(bool counted, const std::function<void(Value)>& begun) {
   return run.run_generic_loop(shape, [&] {
     const Value each = run.element(iterable, run.here(*stmt.iterable));
     kinds.clear();
     if (int budget = most_parts; first && !first_fails && run.dry_runs_ == 0)
       conditions_of_kinds(s, each, first, kinds, budget);
-    Speculation round(run);
+    Speculation iteration(run);
     const std::vector<Cond> path = run.path_;
     const std::uint64_t from = run.record_.steps;
     const std::size_t first_event = run.record_.events.size();
-    const Value given = for_a_round(run.heap(), each),
+    const Value given = for_an_iteration(run.heap(), each),
                 numbered = given.is(Kind::tuple) && !given.as<values::Tuple>()->items.empty()
         ? run.resolve(given.as<values::Tuple>()->items.front())
         : run.resolve(given);
@@ -525,42 +527,44 @@ Flow Interpreter::ForLoop::run_any_round(bool counted, const std::function<void(
     begun(given);
     const Flow flow = run.run_block(stmt.body);
     const std::uint64_t steps = run.record_.steps - from;
-    if (counted && !std::exchange(rehearsed, true) && steps <= first_round_steps) {
-      run_number(round, path, iterable.as<values::Range>()->start, failures);
+    if (counted && !std::exchange(dry_run, true) && steps <= first_iteration_steps) {
+      run_number(iteration, path, iterable.as<values::Range>()->start, failures);
       first_fails = !failures.empty();
     }
     last_failures.clear();
-    if (last_one && flow == Flow::normal && may_run_alone() && !run.guarded() && steps <= first_round_steps)
-      run_number(round, path, last_one, last_failures);
-    if (flow == Flow::normal && run.record_.steps - from <= last_round_steps)
-      run_last(given, round, first_event);
-    round.commit();
+    if (last_one && flow == Flow::normal && may_run_alone() && !run.guarded() &&
+        steps <= first_iteration_steps)
+      run_number(iteration, path, last_one, last_failures);
+    if (flow == Flow::normal && run.record_.steps - from <= last_iteration_steps)
+      run_last(given, iteration, first_event);
+    iteration.commit();
     return flow;
   });
 }
 
-// Rounds that are dealt out to the ranks: only its own count for this one.
+// Iterations that are dealt out to the ranks: only its own count for this one.
 void Interpreter::ForLoop::deal_out(std::size_t begin) {
   auto& events = run.record_.events;
   for (std::size_t i = events.size(); i-- > begin;) {
     if (events[i].get() != run.block_->events.back()) continue;
     auto& event = static_cast<LoopEvent&>(*events[i]);
-    const auto* dealt = event.rounds.size() == 1 ? only_communicating_branch(event.rounds[0]) : nullptr;
-    if (!dealt || leaves_the_loop(event.rounds[0])) return;
+    const auto* dealt = event.iterations.size() == 1 ? only_communicating_branch(event.iterations[0])
+                                                     : nullptr;
+    if (!dealt || leaves_the_loop(event.iterations[0])) return;
     for (const bool yes : {true, false})
       if (const Int share = run.length_of_share(
               shape.length, number, yes ? dealt->condition : s.logical_not(dealt->condition))) {
         for (std::size_t k = begin; k < events.size(); ++k)
           if (events[k].get() == dealt) static_cast<BranchEvent&>(*events[k]).condition = s.boolean(yes);
         event.length = share;
-        event.counts = run.round_counts(share);
+        event.counts = run.iteration_counts(share);
       }
     return;
   }
 }
 
-// Some round comes to each kind: what fails for one of them alone fails. Of one kind the first failure, from
-// which others may follow.
+// Some iteration comes to each kind: what fails for one of them alone fails. Of one kind the first failure,
+// from which others may follow.
 void Interpreter::ForLoop::prove_of_each_kind(std::size_t begin) {
   std::unordered_set<Cond> told;
   for (std::size_t i = begin; i < run.record_.events.size(); ++i) {

@@ -1,10 +1,10 @@
-// What loops share, loops over generators, and `while`: run round by round within a budget, else by any one
-// round.
+// What loops share, loops over generators, and `while`: run iteration by iteration within a budget, else by
+// any one iteration.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
-#include "interpreter/loops/each_round.hpp"
-#include "interpreter/loops/known_rounds.hpp"
-#include "interpreter/loops/rounds.hpp"
+#include "interpreter/loops/each_iteration.hpp"
+#include "interpreter/loops/known_iterations.hpp"
+#include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
@@ -18,9 +18,9 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run round by round
-constexpr std::size_t most_told_rounds = 64;
-constexpr std::size_t most_first_rounds = 8;  // that are kept of one that has too many
+constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run iteration by iteration
+constexpr std::size_t most_reported_iterations = 64;
+constexpr std::size_t most_first_iterations = 8;  // that are kept of one that has too many
 
 bool has_call(const Expr& expr) {
   bool found = false;
@@ -87,16 +87,16 @@ Sharing Interpreter::trips_of(Value iterable) {
   case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
   // When the function of `iter(function, last)` gives the last is its own affair.
   case Kind::instance:
-    return iterable.as<values::Instance>()->attributes.find(called_each_round) ? Sharing::unseen
-                                                                               : heap().sharing(iterable);
+    return iterable.as<values::Instance>()->attributes.find(called_each_iteration) ? Sharing::unseen
+                                                                                   : heap().sharing(iterable);
   default: return heap().sharing(iterable);
   }
 }
 
 bool Interpreter::run_unrolled(
     const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
-  Speculation rounds(*this, Speculation::Of::trial);
-  const std::size_t depth = rounds.depth();
+  Speculation iterations(*this, Speculation::Of::trial);
+  const std::size_t depth = iterations.depth();
   const std::uint64_t from = record_.steps;
   Block* const block = block_;
   auto* event = record_.event<LoopEvent>();
@@ -104,15 +104,15 @@ bool Interpreter::run_unrolled(
   event->calls = site_;
   event->stmt = &stmt;
   event->unrolled = true;
-  event->rounds.resize(items.size());
-  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
+  event->iterations.resize(items.size());
+  LoopTarget target{iterations.mark(), iterations.mark(), depth, {}, {}};
   frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool fits = true;
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
-    block_ = &event->rounds[i];
+    block_ = &event->iterations[i];
     const auto before = heap().mark();
-    flow = run_round(
+    flow = run_iteration(
         target,
         [&] {
           run_assign(*stmt.target, items[i]);
@@ -125,42 +125,43 @@ bool Interpreter::run_unrolled(
       break;
     }
     if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth &&
-        rest_is_alike(items, i + 1, before, event->rounds[i])) {
-      event->rounds.resize(i + 1);
+        rest_is_equivalent(items, i + 1, before, event->iterations[i])) {
+      event->iterations.resize(i + 1);
       break;
     }
   }
   frame_->loops.pop_back();
   block_ = block;
   if (!fits) return false;
-  rounds.commit();
+  iterations.commit();
   bool any = false;
-  for (const Block& round : event->rounds) any = any || !round.events.empty();
+  for (const Block& iteration : event->iterations) any = any || !iteration.events.empty();
   if (any) append(event);
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits(rounds, target.breaks, flow, nullptr, false);
+  if (!target.breaks.empty()) flow = merge_exits(iterations, target.breaks, flow, nullptr, false);
   return true;
 }
 
 Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Frame* const frame = frame_;
   const std::uint32_t chunk = chunk_;
-  Speculation rounds(*this);
-  const std::size_t depth = rounds.depth();
+  Speculation iterations(*this);
+  const std::size_t depth = iterations.depth();
   const int generic = generic_depth_;
-  LoopTarget target{rounds.mark(), rounds.mark(), depth, {}, {}};
+  LoopTarget target{iterations.mark(), iterations.mark(), depth, {}, {}};
   frame->loops.push_back(&target);
   bool loose = false;
-  std::size_t conditions = depth;  // on the path, once the rounds so far are over
+  std::size_t conditions = depth;  // on the path, once the iterations so far are over
   std::function<Value(Value)> body = [&](Value yielded) {
-    // A yield in a loop of any number of rounds, or under a condition, is a round that may or may not be.
+    // A yield in a loop of any number of iterations, or under a condition, is an iteration that may or may
+    // not be.
     const bool uncertain = generic_depth_ != generic || path_.size() != conditions;
     loose = loose || uncertain;
     Frame* const inner = frame_;
     const std::uint32_t inner_chunk = chunk_;
     frame_ = frame;
     chunk_ = chunk;
-    const Flow flow = run_round(
+    const Flow flow = run_iteration(
         target,
         [&] {
           run_assign(*stmt.target, yielded);
@@ -178,8 +179,8 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Flow flow = killed_ ? Flow::dead : Flow::normal;
   killed_ = false;
   if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  rounds.commit();
-  return merge_exits(rounds, target.breaks, flow, nullptr, loose);
+  iterations.commit();
+  return merge_exits(iterations, target.breaks, flow, nullptr, loose);
 }
 
 // Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of
@@ -230,7 +231,7 @@ Int Interpreter::known_length(Value iterable) {
   }
 }
 
-// What stands behind `else` is left out where a round broke off.
+// What stands behind `else` is left out where an iteration broke off.
 Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
   if (flow != Flow::normal || orelse.empty()) return flow;
   if (!has_break(body)) return run_block(orelse);
@@ -239,38 +240,40 @@ Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) 
       [] { return Flow::normal; });
 }
 
-// Rounds whose conditions are known are run one by one. Absent, and nothing has happened: something is not
-// known, or it takes too long; then `first` gets the first ones, in the run of one rank.
-std::optional<Flow> Interpreter::run_known_rounds(const WhileStmt& stmt, std::vector<Block>& first) {
-  KnownRounds known{*this, stmt, stmt.header, stmt.orelse, while_steps};
+// Iterations whose conditions are known are run one by one. Absent, and nothing has happened: something is
+// not known, or it takes too long; then `first` gets the first ones, in the run of one rank.
+std::optional<Flow> Interpreter::run_known_iterations(const WhileStmt& stmt, std::vector<Block>& first) {
+  KnownIterations known{*this, stmt, stmt.header, stmt.orelse, while_steps};
   const auto flow = known.all(
       [&] {
         const Cond holds = truth(evaluate(*stmt.test));
         const symbolic::Answer answer = killed_ ? symbolic::Answer::unknown : symbols().decide(holds);
-        return answer == symbolic::Answer::unknown ? KnownRounds::Next::unknown
-            : answer == symbolic::Answer::no       ? KnownRounds::Next::none
-                                                   : KnownRounds::Next::another;
+        return answer == symbolic::Answer::unknown ? KnownIterations::Next::unknown
+            : answer == symbolic::Answer::no       ? KnownIterations::Next::none
+                                                   : KnownIterations::Next::another;
       },
       [&] { return run_block(stmt.body); });
   // What follows them is not known, but who compares ranks may see from them that there are more than on
   // another. What it sends in them is certain, too: who is told of messages may be told of more by that.
   const bool told = limits_.as_rank && limits_.as_rank->told;
   if (!flow && limits_.as_rank && !known.ended && dry_runs_ == 0 && generic_depth_ == 0 &&
-      (told || known.rounds.size() > most_first_rounds)) {
-    known.rounds.resize(told ? std::min(known.rounds.size(), most_told_rounds) : most_first_rounds);
-    first = std::move(known.rounds);
+      (told || known.iterations.size() > most_first_iterations)) {
+    known.iterations.resize(
+        told ? std::min(known.iterations.size(), most_reported_iterations) : most_first_iterations);
+    first = std::move(known.iterations);
   }
   return flow;
 }
 
 Flow Interpreter::run_while(const WhileStmt& stmt) {
-  std::vector<Block> first_rounds;
-  if (const auto flow = run_known_rounds(stmt, first_rounds)) return *flow;
+  std::vector<Block> first_iterations;
+  if (const auto flow = run_known_iterations(stmt, first_iterations)) return *flow;
   LoopShape shape;
   shape.stmt = &stmt;
   shape.place = {chunk_, stmt.header};
-  shape.first = std::move(first_rounds);
-  // A test that takes the next message is a part of its round: `while True`, and a way out behind the test.
+  shape.first = std::move(first_iterations);
+  // A test that takes the next message is a part of its iteration: `while True`, and a way out after the
+  // test.
   if (stmt.orelse.empty() && has_call(*stmt.test)) {
     Speculation trial(*this, Speculation::Of::trial);
     Block alone;
@@ -312,7 +315,7 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     path_.push_back(holds);
     return run_block(stmt.body);
   });
-  // What later rounds ask may be another thing than what the first one knows.
+  // What later iterations ask may be another thing than what the first one knows.
   for (std::size_t i = begin; i < record_.events.size(); ++i)
     if (record_.events[i]->kind == EventKind::loop &&
         static_cast<const LoopEvent&>(*record_.events[i]).stmt == &stmt)

@@ -1,6 +1,6 @@
-// The order that widening needs (does one value stand for another?), and one round of a loop. Their fixpoint
-// is in fixpoint.cpp.
-#include "interpreter/loops/rounds.hpp"
+// The order that widening needs (does one value stand for another?), and one iteration of a loop. Their
+// fixpoint is in fixpoint.cpp.
+#include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
 #include "values/devices.hpp"
@@ -27,8 +27,8 @@ bool leaves(const Block& block) {
           leaves(static_cast<const BranchEvent*>(event)->no);
     case EventKind::call: return leaves(static_cast<const CallEvent*>(event)->body);
     case EventKind::loop: {
-      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::any_of(rounds.begin(), rounds.end(), leaves);
+      const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
+      return std::any_of(iterations.begin(), iterations.end(), leaves);
     }
     case EventKind::attempt: return true;
     default: return false;
@@ -86,10 +86,10 @@ bool mark_carried(
   return true;
 }
 
-Value for_a_round(values::Heap& heap, Value element, int depth) {
-  // What rounds left in a list as one number is another one in each round that goes through the list.
+Value for_an_iteration(values::Heap& heap, Value element, int depth) {
+  // What iterations left in a list as one number is another one in each iteration that goes through the list.
   if (element.is(Kind::integer))
-    return heap.symbols().is_of_round(element.integer())
+    return heap.symbols().is_of_iteration(element.integer())
         ? Value::of(heap.symbols().another(element.integer()))
         : element;
   if (element.is(Kind::tensor)) {
@@ -112,7 +112,7 @@ Value for_a_round(values::Heap& heap, Value element, int depth) {
   std::vector<Value> items;
   bool same = true;
   for (const Value& item : all->items) {
-    items.push_back(for_a_round(heap, item, depth + 1));
+    items.push_back(for_an_iteration(heap, item, depth + 1));
     same = same && items.back() == item;
   }
   if (same) return element;
@@ -144,7 +144,7 @@ void failures_of_both_values(const BranchEvent& branch, std::vector<const Proble
 }
 }  // namespace
 
-void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*>& found) {
+void failures_of_first_iteration(const Block& block, std::vector<const ProblemEvent*>& found) {
   for (const Event* event : block.events) {
     if (event->kind == EventKind::problem) {
       const auto* problem = static_cast<const ProblemEvent*>(event);
@@ -152,7 +152,7 @@ void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*
           problem->problem < values::ProblemKind::first_without_failure)
         found.push_back(problem);
     } else if (event->kind == EventKind::call) {
-      failures_of_first_round(static_cast<const CallEvent*>(event)->body, found);
+      failures_of_first_iteration(static_cast<const CallEvent*>(event)->body, found);
     } else if (event->kind == EventKind::branch && static_cast<const BranchEvent*>(event)->condition &&
         !static_cast<const BranchEvent*>(event)->stmt) {
       failures_of_both_values(*static_cast<const BranchEvent*>(event), found);
@@ -164,8 +164,8 @@ void failures_of_first_round(const Block& block, std::vector<const ProblemEvent*
   }
 }
 
-// The modules that rounds of a loop make and put into a list are not there before the loop is run for good:
-// of the list it is known only that there may be more in it.
+// The modules that iterations of a loop make and put into a list are not there before the loop is run for
+// good: of the list it is known only that there may be more in it.
 Value Interpreter::without_made(Value state, std::uint64_t since) {
   if (!state.is(Kind::state)) return state;
   const auto* list = dynamic_cast<values::ListState*>(state.object());
@@ -183,7 +183,7 @@ Value Interpreter::without_made(Value state, std::uint64_t since) {
   return Value::of(Kind::state, other);
 }
 
-// A size that each round of a loop has its own of.
+// A size that each iteration of a loop has its own of.
 Value Interpreter::any_of_wide(Value wide) {
   if (wide.is(Kind::unknown)) {
     wide.as<values::Unknown>()->of_many = true;
@@ -283,7 +283,7 @@ bool Interpreter::covers(Value wide, Value value) const {
   case Kind::state: {
     const auto* a = dynamic_cast<values::ListState*>(wide.object());
     const auto* b = dynamic_cast<values::ListState*>(value.object());
-    // Lists and objects that a round makes anew are changed in place, and have states of their own.
+    // Lists and objects that an iteration makes anew are changed in place, and have states of their own.
     const auto stands_for = [&](Value held, Value item) {
       const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
       return held && ((has_state && held.kind == item.kind) || covers(held, item));
@@ -314,13 +314,13 @@ bool Interpreter::covers(Value wide, Value value) const {
   }
 }
 
-Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
-  if (target.rounds++ > 0 && dry_runs_ == 0) {
-    mark_earlier(target.round_mark);
+Flow Interpreter::run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
+  if (target.iterations++ > 0 && dry_runs_ == 0) {
+    mark_earlier(target.iteration_mark);
     auto* mark = record_.earlier ? heap().make<values::Unknown>() : nullptr;
     bool any = false;
     if (mark)
-      for (const auto& [slot, before] : heap().written(target.round_mark))
+      for (const auto& [slot, before] : heap().written(target.iteration_mark))
         if (slot->birth <= target.mark.clock && has_history(slot->value))
           any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
     if (any)
@@ -329,7 +329,7 @@ Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& bod
         append(event);
   }
   Speculation begin(*this);
-  target.round_mark = begin.mark();
+  target.iteration_mark = begin.mark();
   target.kept.clear();
   Flow flow = body();
   if (flow == Flow::normal) record_kept(target);
@@ -337,7 +337,7 @@ Flow Interpreter::run_round(LoopTarget& target, const std::function<Flow()>& bod
   return merge_exits(begin, target.continues, flow, nullptr, loose);
 }
 
-RoundCounts Interpreter::round_counts(Int length) {
+IterationCounts Interpreter::iteration_counts(Int length) {
   auto& s = symbols();
   std::map<std::string, Int> sizes;
   bool named = true;
@@ -347,13 +347,13 @@ RoundCounts Interpreter::round_counts(Int length) {
         sizes.try_emplace(info->name, atom).first->second == atom;
   });
   if (!named || sizes.empty() || sizes.size() > 2) return {};
-  RoundCounts found;
+  IterationCounts found;
   std::vector<symbolic::Assignment> values;
   for (const auto& [name, atom] : sizes) {
     found.sizes.push_back(name);
     values.push_back({atom, 1});
   }
-  const std::int64_t most = RoundCounts::most(sizes.size());
+  const std::int64_t most = IterationCounts::most(sizes.size());
   for (bool more = true; more;) {
     bool possible = true;
     {
@@ -363,8 +363,8 @@ RoundCounts Interpreter::round_counts(Int length) {
     }
     for (std::size_t i = 0; possible && i < path_.size(); ++i)
       possible = s.evaluate(path_[i], values) != symbolic::Answer::no;
-    const auto rounds = possible ? s.value(s.substitute(length, values)) : std::nullopt;
-    found.rounds.push_back(rounds ? *rounds : RoundCounts::never);
+    const auto iterations = possible ? s.value(s.substitute(length, values)) : std::nullopt;
+    found.iterations.push_back(iterations ? *iterations : IterationCounts::never);
     more = false;
     for (std::size_t i = values.size(); i-- > 0 && !more;) {
       more = values[i].value < most;

@@ -1,6 +1,6 @@
 // Paths: forking on a condition, taking a path back, bringing paths together.
 #include "interpreter/interpreter.hpp"
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/required_ndims.hpp"
@@ -278,8 +278,8 @@ Value Interpreter::fork_value(
   if (decided || !first || !second) return first ? first : second;
   second = with_equal_sizes(heap(), second, first, symbols().logical_not(condition));
   first = with_equal_sizes(heap(), first, second, condition);
-  const Value one = heap().one_of_alike(heap().choose(condition, first, second));
-  return policy_.joins_alike && in_roots_ ? one_for_both(heap(), one) : one;
+  const Value one = heap().one_of_equivalent(heap().choose(condition, first, second));
+  return policy_.joins_equivalent && in_roots_ ? one_for_both(heap(), one) : one;
 }
 
 Flow Interpreter::merge_exits(

@@ -45,7 +45,7 @@ void Speculation::become(const values::Delta& taken) {
 
 void Speculation::include_so_far() { mark_.trail = run_.heap().mark().trail; }
 
-void Speculation::keep_new_objects() { run_.heap().settle(mark_); }
+void Speculation::keep_new_objects() { run_.heap().make_permanent(mark_); }
 
 void Speculation::discard() {
   rewind();

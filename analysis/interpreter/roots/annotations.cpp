@@ -1,6 +1,6 @@
 // Annotations that give shapes, jaxtyping's `Float[Tensor, "batch seq 768"]` and `Tensor["B", "T", 768]`, and
 // comments such as
-// `# [batch, seq, hidden]` behind an assignment. Annotations tell what an unknown is, and a value that
+// `# [batch, seq, hidden]` after an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/root_runner.hpp"

@@ -1,6 +1,6 @@
 // A class as a root: an object of it is made on symbols, what its methods may have set by then is not known,
 // and the methods run on it.
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -132,7 +132,7 @@ void RootRunner::ClassRoot::lose_what_methods_set() {
 void RootRunner::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherited) {
   if (called.contains(&method) || method.name.text() == "__init__" || method.name.text() == "__new__") return;
   Changes changes;
-  set_on_self(method.body, method.parameters->list[0].name, changes);
+  collect_self_writes(method.body, method.parameters->list[0].name, changes);
   lose_changed_containers(changes);
   lose_changed_parts(changes);
   for (const Name name : changes.set) lose_attribute(name, inherited);

@@ -1,7 +1,7 @@
 #include "interpreter/roots/default_object.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
-#include "interpreter/roots/declared.hpp"
+#include "interpreter/classes/self_writes.hpp"
+#include "interpreter/roots/annotated_objects.hpp"
 #include "syntax/walk.hpp"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool has_all(const values::Class& cls, const std::unordered_set<Name>& attribute
     const FunctionStmt& stmt = *init->value.as<values::Function>()->stmt;
     if (stmt.parameters->list.empty()) continue;
     Changes changes;
-    set_on_self(stmt.body, stmt.parameters->list.front().name, changes);
+    collect_self_writes(stmt.body, stmt.parameters->list.front().name, changes);
     set.insert(changes.set.begin(), changes.set.end());
   }
   return std::ranges::all_of(attributes, [&](Name name) { return set.contains(name); });
@@ -89,7 +89,7 @@ values::Class* class_by_default(
   values::Class* cls = nullptr;
   if (!parameter.annotation)
     cls = only_class_with(function, parameter.name);
-  else if (const Value named = declared_class(run, function.closure, parameter.annotation);
+  else if (const Value named = class_of_annotation(run, function.closure, parameter.annotation);
       named.is(Kind::class_))
     cls = named.as<values::Class>();
   const bool fits = cls && cls->stmt && !cls->is_enum && !cls->is_named_tuple &&

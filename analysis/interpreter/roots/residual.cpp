@@ -38,7 +38,7 @@ bool is_call_with(const Expr& expr, Name name) {
 }  // namespace
 
 void keep_updated(Interpreter& run, Value before, Value made) {
-  before = run.settled(before);
+  before = run.refined(before);
   made = run.resolve(made);
   if (!before.is(Kind::tensor) || !made.is(Kind::tensor) || before == made) return;
   const values::Shape& known = before.as<values::Tensor>()->now()->shape;

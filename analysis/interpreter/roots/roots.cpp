@@ -2,13 +2,13 @@
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/annotated_objects.hpp"
 #include "interpreter/roots/built_runs.hpp"
-#include "interpreter/roots/declared.hpp"
 #include "interpreter/roots/default_object.hpp"
 #include "interpreter/roots/hooks.hpp"
 #include "interpreter/roots/root_runner.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "syntax/text.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -34,17 +34,17 @@ std::unordered_map<std::string_view, int> counts(
   }();
   std::unordered_map<std::string_view, int> found;
   // Few identifiers begin and end like one of the names, and are as long.
-  std::bitset<1 << 12> alike;
+  std::bitset<1 << 12> hashes;
   const auto likeness = [&](std::string_view name) {
     if (name.empty()) return std::size_t{0};  // of a definition that is broken off
     return (static_cast<unsigned char>(name.front()) * 31U + static_cast<unsigned char>(name.back()) * 7U +
                name.size() * 257U) %
-        alike.size();
+        hashes.size();
   };
   if (names.empty()) return found;
   for (const std::string_view name : names) {
     found.emplace(name, 0);
-    alike.set(likeness(name));
+    hashes.set(likeness(name));
   }
   const char* const last = text.data() + text.size();
   const auto letter = [table = letters.data()](
@@ -57,7 +57,7 @@ std::unordered_map<std::string_view, int> counts(
     const char* const begin = at;
     while (at < last && letter(at)) ++at;
     const std::string_view name(begin, static_cast<std::size_t>(at - begin));
-    if (alike[likeness(name)])
+    if (hashes[likeness(name)])
       if (const auto it = found.find(name); it != found.end()) ++it->second;
   }
   return found;
@@ -259,7 +259,7 @@ Value RootRunner::symbolic_parameter(
       (index >= function.defaults.size() || !function.defaults[index])) {
     const values::Scope* scope = function.owner && function.owner->body ? function.owner->body
                                                                         : function.closure;
-    if (const Value declared = declared_object(
+    if (const Value declared = annotated_object(
             run_, scope, parameter.annotation, parameter.name.text(), born))
       return declared;
   }
@@ -293,7 +293,7 @@ Value RootRunner::symbolic_parameter(
   // Of what is declared to be something else its name says nothing.
   if (made.is(Kind::unknown) && parameter.annotation)
     heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value =
-        declared_class(run_, function.closure, parameter.annotation);
+        class_of_annotation(run_, function.closure, parameter.annotation);
   return made;
 }
 

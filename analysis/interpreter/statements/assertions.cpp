@@ -162,12 +162,12 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
       // What an earlier condition has made one number is that.
       const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt,
                  most = least ? symbols().upper(value.integer()) : std::nullopt;
-      const std::string shown = least && least == most ? std::to_string(*least) : words(symbols(), value);
-      if (name.size() > 60 || shown.empty() || shown == name ||
+      const std::string displayed = least && least == most ? std::to_string(*least) : words(symbols(), value);
+      if (name.size() > 60 || displayed.empty() || displayed == name ||
           std::find(told.begin(), told.end(), name) != told.end())
         return;
       told.push_back(name);
-      text += (text.empty() ? "" : ", ") + name + " is " + shown;
+      text += (text.empty() ? "" : ", ") + name + " is " + displayed;
     };
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})

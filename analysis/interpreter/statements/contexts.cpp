@@ -2,7 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"

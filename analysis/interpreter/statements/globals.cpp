@@ -2,7 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -72,10 +72,10 @@ std::vector<Name> set_in_functions(const values::Scope& globals) {
     Changes changes;
     for (const Stmt* definition : definitions) {
       if (definition->kind == StmtKind::function)
-        set_on_self({&definition, 1}, object, changes);
+        collect_self_writes({&definition, 1}, object, changes);
       else
         for (const Stmt* method : as<ClassStmt>(*definition).body)
-          if (method->kind == StmtKind::function) set_on_self({&method, 1}, object, changes);
+          if (method->kind == StmtKind::function) collect_self_writes({&method, 1}, object, changes);
     }
     for (const Name attribute : changes.set)
       names.push_back(Name(std::string(object.text()) + "." + std::string(attribute.text())));

@@ -181,7 +181,7 @@ void ModuleLoader::load(values::ModuleObject& object) {
   const int guards = std::exchange(run_.guards_, 1);
   const int catching = std::exchange(run_.catching_, 0);
   const int generic = std::exchange(run_.generic_depth_, 0);
-  const int rehearsals = std::exchange(run_.dry_runs_, 0);
+  const int dry_runs = std::exchange(run_.dry_runs_, 0);
   const bool killed = std::exchange(run_.killed_, false);
   const std::uint64_t limit = run_.step_limit_;
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
@@ -224,7 +224,7 @@ void ModuleLoader::load(values::ModuleObject& object) {
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
   run_.killed_ = killed;
-  run_.dry_runs_ = rehearsals;
+  run_.dry_runs_ = dry_runs;
   run_.generic_depth_ = generic;
   run_.catching_ = catching;
   run_.guards_ = guards;

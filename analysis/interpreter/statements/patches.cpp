@@ -3,7 +3,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -60,7 +60,7 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
   case ExitKind::continue_:
     if (!frame_->loops.empty()) {
       LoopTarget& loop = *frame_->loops.back();
-      loop.continues.push_back(make_exit(loop.round_mark, loop.depth, {}));
+      loop.continues.push_back(make_exit(loop.iteration_mark, loop.depth, {}));
     }
     break;
   case ExitKind::raise:

@@ -151,9 +151,9 @@ Value einsum(Op& op) {
   return op.result(out, dtype);
 }
 
-// The axes in front of the `*` of a pattern and behind it.
+// The axes in front of the `*` of a pattern and after it.
 std::optional<std::pair<std::size_t, std::size_t>> star_of(std::string_view pattern) {
-  std::size_t before = 0, behind = 0;
+  std::size_t before = 0, after = 0;
   bool seen = false;
   for (std::size_t i = 0; i < pattern.size();) {
     if (pattern[i] == ' ') {
@@ -164,12 +164,12 @@ std::optional<std::pair<std::size_t, std::size_t>> star_of(std::string_view patt
       ++i;
     } else if (syntax::is_word(pattern[i])) {
       while (i < pattern.size() && syntax::is_word(pattern[i])) ++i;
-      ++(seen ? behind : before);
+      ++(seen ? after : before);
     } else {
       return std::nullopt;
     }
   }
-  return seen ? std::optional(std::pair(before, behind)) : std::nullopt;
+  return seen ? std::optional(std::pair(before, after)) : std::nullopt;
 }
 
 // pack(tensors, 'b * c'): what stands at the star is flattened and joined.
@@ -178,8 +178,8 @@ Value pack(Op& op) {
   const auto star = pattern ? star_of(*pattern) : std::nullopt;
   const auto items = op.sequence("tensors");
   if (!star || !items || items->empty()) return op.run.heap().unseen("", op.call.place);
-  const auto [before, behind] = *star;
-  Shape out{true, std::vector<Dim>(before + 1 + behind)};
+  const auto [before, after] = *star;
+  Shape out{true, std::vector<Dim>(before + 1 + after)};
   Int total = op.s.constant(0);
   std::vector<Value> shapes;
   Dtype dtype = Dtype::unknown;
@@ -194,12 +194,12 @@ Value pack(Op& op) {
       continue;
     }
     const auto& dims = state->shape.dims;
-    if (dims.size() < before + behind)
+    if (dims.size() < before + after)
       return op.fail(ProblemKind::reshape,
-          "'" + std::string(*pattern) + "' needs at least " + count_of(before + behind, "dimension") +
+          "'" + std::string(*pattern) + "' needs at least " + count_of(before + after, "dimension") +
               ", and a tensor is " + op.words(state->shape));
     const std::span<const Dim> middle(
-        dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - behind);
+        dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - after);
     total = op.add(total, op.product(middle));
     std::vector<Value> sizes;
     for (const Dim& d : middle)
@@ -230,11 +230,11 @@ Value unpack(Op& op) {
   const auto star = pattern ? star_of(*pattern) : std::nullopt;
   const auto shapes = op.sequence("packed_shapes");
   if (!star || !shapes) return op.run.heap().open_list(op.unknown());
-  const auto [before, behind] = *star;
+  const auto [before, after] = *star;
   const Dtype dtype = input ? input->dtype : Dtype::unknown;
-  if (input && input->shape.ndim_known && input->shape.dims.size() != before + 1 + behind)
+  if (input && input->shape.ndim_known && input->shape.dims.size() != before + 1 + after)
     return op.fail(ProblemKind::reshape,
-        "'" + std::string(*pattern) + "' has " + count_of(before + 1 + behind, "dimension") +
+        "'" + std::string(*pattern) + "' has " + count_of(before + 1 + after, "dimension") +
             ", and the tensor is " + op.words(input->shape));
   std::vector<Value> made;
   for (const Value& item : *shapes) {
@@ -249,7 +249,7 @@ Value unpack(Op& op) {
     Shape out{
         true, {input->shape.dims.begin(), input->shape.dims.begin() + static_cast<std::ptrdiff_t>(before)}};
     for (const Int size : *sizes) out.dims.push_back(op.s.value(size) == -1 ? Dim{} : op.dim(size));
-    out.dims.insert(out.dims.end(), input->shape.dims.end() - static_cast<std::ptrdiff_t>(behind),
+    out.dims.insert(out.dims.end(), input->shape.dims.end() - static_cast<std::ptrdiff_t>(after),
         input->shape.dims.end());
     made.push_back(op.result(out, dtype));
   }

@@ -231,16 +231,16 @@ std::optional<Shape> Transform::run(Shape* learned) {
     const Group& group = left->groups[static_cast<std::size_t>(i)];
     if (i == left->ellipsis) continue;
     Dim dim;
-    const std::size_t behind = static_cast<std::size_t>(count - 1 - i);
+    const std::size_t after = static_cast<std::size_t>(count - 1 - i);
     if (left->ellipsis < 0 || i > left->ellipsis)
-      dim = from_right(shape, behind);
+      dim = from_right(shape, after);
     else if (shape.ndim_known)
       dim = shape.dims[static_cast<std::size_t>(i)];
     if (!take(group, dim)) return std::nullopt;
-    if (!names_sizes || dim.size || (!shape.ndim_known && behind >= shape.dims.size())) continue;
+    if (!names_sizes || dim.size || (!shape.ndim_known && after >= shape.dims.size())) continue;
     if (left->ellipsis >= 0 && i < left->ellipsis && !shape.ndim_known) continue;
     name_sizes(group,
-        left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - behind]
+        left->ellipsis < 0 || i > left->ellipsis ? shape.dims[shape.dims.size() - 1 - after]
                                                  : shape.dims[static_cast<std::size_t>(i)]);
     if (learned) *learned = shape;
   }

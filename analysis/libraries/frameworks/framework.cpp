@@ -7,7 +7,7 @@
 #include "libraries/torch/nn/modules.hpp"
 
 #include "interpreter/calls/unseen.hpp"
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -201,20 +201,20 @@ std::vector<Row> framework_rows() {
   return rows;
 }
 
-void ArgumentMistakes::tell(Call& call) const {
-  for (const Mistake& mistake : found_) {
+void ArgumentChecks::tell(Call& call) const {
+  for (const Misuse& misuse : found_) {
     // What the call made is poisoned by the last one: the others are no consequence of the first.
-    const bool is_last = &mistake == &found_.back();
-    Call told{call.run, *mistake.row, is_last ? call.self : Value{},
+    const bool is_last = &misuse == &found_.back();
+    Call told{call.run, *misuse.row, is_last ? call.self : Value{},
         is_last ? call.arguments : std::vector<Value>{}, {}, {}, {}, call.spread, call.expr, call.node,
         call.place};
     if (is_last) told.rest = call.rest, told.options = call.options;
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, told);
-    event->text = mistake.text;
-    event->overridable = !mistake.is_certain;
+    event->text = misuse.text;
+    event->overridable = !misuse.is_certain;
     if (!call.expr) continue;
     for (const syntax::Keyword& each : call.expr->keywords)
-      if (each.name.text() == mistake.name) event->place = {call.place.chunk, each.span};
+      if (each.name.text() == misuse.name) event->place = {call.place.chunk, each.span};
   }
 }
 

@@ -68,7 +68,7 @@ Value call_row(Call& call, Value self, std::string_view path);
 symbolic::Answer is_given(Call& call, Value value);
 
 // What one call refuses of its arguments: all of it is told, each where the argument is written.
-class ArgumentMistakes {
+class ArgumentChecks {
 public:
   // `told_of`: the row that the problem is one of, which chooses the rule.
   void add(std::string name, std::string text, bool is_certain, const Row& told_of) {
@@ -77,12 +77,12 @@ public:
   void tell(Call& call) const;
 
 private:
-  struct Mistake {
+  struct Misuse {
     std::string name, text;
     bool is_certain;
     const Row* row;
   };
-  std::vector<Mistake> found_;
+  std::vector<Misuse> found_;
 };
 
 // The trainer calls the hooks of models, data modules and callbacks: what these hold afterwards is not known.

@@ -55,9 +55,9 @@ Value lightning_trainer_made(Call& call) {
   std::vector<LightningSetting> settings;
   for (const auto& [name, value] : call.options)
     settings.push_back(lightning_setting(call, name.text(), value));
-  ArgumentMistakes found;
-  for (const LightningMistake& mistake : mistakes_of_lightning(settings))
-    found.add(settings[mistake.at].name, mistake.text, mistake.is_certain && !mistake.is_former, call.row);
+  ArgumentChecks found;
+  for (const LightningMisuse& misuse : misuses_of_lightning(settings))
+    found.add(settings[misuse.at].name, misuse.text, misuse.is_certain && !misuse.is_former, call.row);
   found.tell(call);
   if (const Value precision = option(call, "precision"))
     keep(call, values::TrainerState::precision, precision);

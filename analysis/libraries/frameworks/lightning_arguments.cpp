@@ -138,7 +138,7 @@ std::string_view near(std::string_view word, const std::vector<std::string_view>
   return best;
 }
 
-void judge_name(const LightningSetting& setting, std::size_t at, std::vector<LightningMistake>& into) {
+void judge_name(const LightningSetting& setting, std::size_t at, std::vector<LightningMisuse>& into) {
   const auto old = std::find_if(
       std::begin(former), std::end(former), [&](const Former& each) { return each.name == setting.name; });
   if (old != std::end(former)) {
@@ -156,7 +156,7 @@ void judge_name(const LightningSetting& setting, std::size_t at, std::vector<Lig
 }
 
 void judge_text(const Argument& argument, const LightningSetting& setting, std::size_t at,
-    std::vector<LightningMistake>& into) {
+    std::vector<LightningMisuse>& into) {
   if (argument.choices.empty()) return;
   std::vector<std::string_view> known;
   each_choice(argument.choices, [&](std::string_view each) { known.push_back(each); });
@@ -180,7 +180,7 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
 }
 
 void judge_number(const Argument& argument, const LightningSetting& setting, std::size_t at,
-    std::vector<LightningMistake>& into) {
+    std::vector<LightningMisuse>& into) {
   const auto tell = [&](std::string_view what) {
     into.push_back({at, {},
         "`" + setting.name + "` is " + std::string(what) + ", and Lightning's Trainer refuses another number",
@@ -217,8 +217,8 @@ std::string_view lightning_choices(std::string_view name) {
   return known ? known->choices : std::string_view();
 }
 
-std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSetting> settings) {
-  std::vector<LightningMistake> found;
+std::vector<LightningMisuse> misuses_of_lightning(std::span<const LightningSetting> settings) {
+  std::vector<LightningMisuse> found;
   std::optional<std::size_t> barebones, no_epochs;
   for (std::size_t i = 0; i < settings.size(); ++i) {
     const LightningSetting& one = settings[i];

@@ -19,7 +19,7 @@ struct LightningSetting {
   std::string text;
 };
 
-struct LightningMistake {
+struct LightningMisuse {
   std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other;
   std::string text;
@@ -29,7 +29,7 @@ struct LightningMistake {
   bool is_former = false;  // right in Lightning 1
 };
 
-std::vector<LightningMistake> mistakes_of_lightning(std::span<const LightningSetting> settings);
+std::vector<LightningMisuse> misuses_of_lightning(std::span<const LightningSetting> settings);
 bool is_lightning_argument(std::string_view name);
 std::vector<std::string_view> lightning_arguments();
 // The values that are named, with '|' between them; empty: any.

@@ -32,10 +32,10 @@ TrainingSetting training_setting(Call& call, std::string_view name, Value value)
 }
 
 void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen,
-    bool names, ArgumentMistakes& found, std::string_view file = {}) {
-  for (const TrainingMistake& mistake : mistakes_of_training(settings, of_sequences, all_seen, names))
-    found.add(settings[mistake.at].name, (file.empty() ? "" : "`" + std::string(file) + "`: ") + mistake.text,
-        mistake.is_certain, call.row);
+    bool names, ArgumentChecks& found, std::string_view file = {}) {
+  for (const TrainingMisuse& misuse : misuses_of_training(settings, of_sequences, all_seen, names))
+    found.add(settings[misuse.at].name, (file.empty() ? "" : "`" + std::string(file) + "`: ") + misuse.text,
+        misuse.is_certain, call.row);
 }
 
 // ---------------------------------------------------------------- DeepSpeed's configuration
@@ -71,7 +71,7 @@ Value at(Call& call, Value table, const std::vector<std::string_view>& keys) {
   }
   return call.run.resolve(table);
 }
-std::string shown(const TrainingSetting& one) {
+std::string displayed(const TrainingSetting& one) {
   if (one.kind == TrainingSetting::Kind::truth) return one.truth ? "True" : "False";
   char text[32];
   std::snprintf(text, sizeof text, "%g", one.number);
@@ -79,7 +79,7 @@ std::string shown(const TrainingSetting& one) {
 }
 
 void judge_configuration(
-    Call& call, const std::vector<TrainingSetting>& settings, bool all_seen, ArgumentMistakes& found_in) {
+    Call& call, const std::vector<TrainingSetting>& settings, bool all_seen, ArgumentChecks& found_in) {
   const Value named = call.run.resolve(option(call, "deepspeed"));
   const Value configured =
       named.is(Kind::string) ? call.run.data_of_file(named.text(), program::DataFormat::json) : named;
@@ -103,10 +103,10 @@ void judge_configuration(
       continue;
     std::string key;
     for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
-    const std::string written = "`" + std::string(pair.argument) + "=" + shown(here) + "`" +
+    const std::string written = "`" + std::string(pair.argument) + "=" + displayed(here) + "`" +
         (given == settings.end() ? ", which is the default," : "");
     found_in.add(given == settings.end() ? "deepspeed" : std::string(pair.argument),
-        written + " is not what the configuration says of `" + key + "`, which is " + shown(there) +
+        written + " is not what the configuration says of `" + key + "`, which is " + displayed(there) +
             ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in",
         true, *call.run.library().find("transformers.TrainingArguments.$deepspeed"));
   }
@@ -119,7 +119,7 @@ template <bool of_sequences> Value made(Call& call) {
   for (const auto& [name, value] : call.options)
     settings.push_back(training_setting(call, name.text(), value));
   const bool all_seen = !call.spread && call.rest.size() <= 1;
-  ArgumentMistakes found;
+  ArgumentChecks found;
   judge(call, settings, of_sequences, all_seen, true, found);
   judge_configuration(call, settings, all_seen, found);
   found.tell(call);
@@ -197,8 +197,8 @@ template <program::DataFormat format> Value parsed_file(Call& call) {
   }
   const std::string name(file.text().substr(file.text().rfind('/') + 1));
   Call inner{call.run, *call.run.library().find("transformers.TrainingArguments"), call.self, call.arguments,
-      call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.behind};
-  ArgumentMistakes found;
+      call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.after};
+  ArgumentChecks found;
   judge(inner, settings, all.of_sequences, true, false, found, name);
   if (strict && all.all_seen && !unused.empty())
     found.add({},

@@ -104,7 +104,7 @@ public:
   Judge(std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names)
       : settings_(settings), of_sequences_(of_sequences), all_seen_(all_seen), names_(names) {}
 
-  std::vector<TrainingMistake> run() {
+  std::vector<TrainingMisuse> run() {
     for (std::size_t i = 0; i < settings_.size(); ++i) judge_one(i);
     refuse_both("fp16", "bf16", "At most one of fp16 and bf16 can be True");
     refuse_both("fp16_full_eval", "bf16_full_eval", "At most one of fp16 and bf16 can be True for full eval");
@@ -151,9 +151,9 @@ private:
     if (!known) return judge_name(i);
     if (one.kind != TrainingKind::text) return;
     if (is_former_training_choice(one.name, one.text)) {
-      TrainingMistake& mistake = found_.emplace_back();
-      mistake.at = i, mistake.is_certain = false, mistake.is_former = true;
-      mistake.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text +
+      TrainingMisuse& misuse = found_.emplace_back();
+      misuse.at = i, misuse.is_certain = false, misuse.is_former = true;
+      misuse.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text +
           "\" any more: ValueError";
     } else if (!known->choices.empty() && !is_choice(known->choices, one.text)) {
       const std::string_view meant = near_choice(known->choices, one.text);
@@ -260,7 +260,7 @@ private:
 
   std::span<const TrainingSetting> settings_;
   const bool of_sequences_, all_seen_, names_;
-  std::vector<TrainingMistake> found_;
+  std::vector<TrainingMisuse> found_;
 };
 
 }  // namespace
@@ -297,7 +297,7 @@ bool is_former_training_choice(std::string_view name, std::string_view value) {
       former_choices, [&](const FormerChoice& each) { return each.name == name && each.value == value; });
 }
 
-std::vector<TrainingMistake> mistakes_of_training(
+std::vector<TrainingMisuse> misuses_of_training(
     std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names) {
   return Judge(settings, of_sequences, all_seen, names).run();
 }

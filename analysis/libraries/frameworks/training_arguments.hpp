@@ -42,7 +42,7 @@ struct TrainingSetting {
   double number = 0;
   std::string text = {};
 };
-struct TrainingMistake {
+struct TrainingMisuse {
   std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other = {};
   std::string text = {};
@@ -53,7 +53,7 @@ struct TrainingMistake {
 };
 // `all_seen`: what is not among the settings has its default. `names`: no others than those of the Trainer
 // are taken.
-std::vector<TrainingMistake> mistakes_of_training(
+std::vector<TrainingMisuse> misuses_of_training(
     std::span<const TrainingSetting> settings, bool of_sequences, bool all_seen, bool names);
 
 }  // namespace stepzero::libraries

@@ -67,7 +67,7 @@ Value array_of_tensor(Op& op) {
     if (subject &&
         (subject->kind == syntax::ExprKind::name || subject->kind == syntax::ExprKind::attribute ||
             subject->kind == syntax::ExprKind::call))
-      op.cure_append("input", ".detach()", true);
+      op.suggest_append("input", ".detach()", true);
     return made;
   }
   if (!from || !from->shape.ndim_known) return unknown_of(op.call);

@@ -87,7 +87,7 @@ std::shared_ptr<const RegularExpression> RegularExpression::read(std::string_vie
   const auto text = translated(pattern);
   if (!text) return nullptr;
   auto code = std::make_shared<Code>();
-  // Its shortcuts miss matches behind a lookahead: `(?=a)b?a` in "aa".
+  // Its shortcuts miss matches after a lookahead: `(?=a)b?a` in "aa".
   std::uint32_t options = PCRE2_NO_START_OPTIMIZE;
   if (has(flags, Flags::ignore_case)) options |= PCRE2_CASELESS;
   if (has(flags, Flags::multi_line)) options |= PCRE2_MULTILINE | PCRE2_ALT_CIRCUMFLEX;

@@ -21,7 +21,7 @@ Value ordered_dict(Call& call) {
   if (call.at(0)) arguments.positional.push_back(call.at(0));
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  arguments.behind = call.behind;
+  arguments.after = call.after;
   return call.run.call(call.run.library_symbol("builtins.dict"), std::move(arguments), call.place);
 }
 Value default_dict(Call& call) {

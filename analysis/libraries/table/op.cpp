@@ -392,7 +392,7 @@ void Op::learn(std::string_view name, const Shape& shape) {
   TensorState learned = *state;
   learned.shape = shape;
   const Value shape_value = state->shape.ndim_known ? Value{} : state->shape_value;
-  settle_rank(run, learned);
+  settle_ndim(run, learned);
   set_state(run, argument(name), learned);
   learn_source(run, shape_value, learned.shape);
   learn_ends(run, shape_value, learned.shape);
@@ -460,7 +460,7 @@ Value Op::result(const Shape& shape, Dtype dtype) {
     if (trained == Known::yes || (trained == Known::unknown && state.requires_grad == Known::no))
       state.requires_grad = trained;
     state.graph.push_back(call.self.object());
-    settle_modes(run, state);
+    apply_modes(run, state);
     if (call.self.as<values::Instance>()->of_many) state.graph_complete = false;
   }
   // Integers and truth have no gradient.

@@ -138,7 +138,7 @@ public:
   Known flag(std::string_view name) const;
   // What was asked for with dtype=; `otherwise` if nothing was; unknown if it is not known.
   values::Dtype dtype(std::string_view name, values::Dtype otherwise) const;
-  // `(2, 3)`, `[2, 3]`, `2` and, where the signature has `*more` behind it, `2, 3`.
+  // `(2, 3)`, `[2, 3]`, `2` and, where the signature has `*more` after it, `2, 3`.
   std::optional<std::vector<Int>> sizes(std::string_view name) const;
   std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;  // the same, all known
   std::optional<std::vector<Value>> sequence(std::string_view name) const;         // of a list or tuple
@@ -247,15 +247,15 @@ public:
   void poison() { failed_ = true; }  // it fails because of what was told before
   // What was prepared before is hardly meant, as is seen now; it is told where it stood.
   void suspect(const interpreter::ProblemEvent& prepared);
-  // Behind fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
+  // After fail(): how it could be mended. Each becomes a quick-fix, preferred where `sure`.
   // "Set `parameter` to `size`" where the layer was made; offered where the size is a number.
-  void cure_constructor(std::string_view parameter, const Dim& size, bool sure = true);
-  // Puts `suffix` behind the argument: ".long()", ".squeeze(-1)". The title is made of both if none is given.
-  void cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title = {});
+  void suggest_constructor(std::string_view parameter, const Dim& size, bool sure = true);
+  // Puts `suffix` after the argument: ".long()", ".squeeze(-1)". The title is made of both if none is given.
+  void suggest_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title = {});
   // Calls the method of that name instead.
-  void cure_method(std::string_view method);
+  void suggest_method(std::string_view method);
   // Writes `text` in the place of the argument.
-  void cure_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
+  void suggest_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
 
   // ------------------------------------------------------------ words
   std::string words(const Shape& shape) const;  // "`[B, 3, 32]`"

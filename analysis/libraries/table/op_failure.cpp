@@ -147,10 +147,10 @@ bool Op::on_one_device() {
     const syntax::Expr* stays = other.parameter.empty() ? nullptr : expression(other.parameter);
     if (stays && !moved.parameter.empty() &&
         (stays->kind == syntax::ExprKind::name || stays->kind == syntax::ExprKind::attribute))
-      cure_append(moved.parameter,
+      suggest_append(moved.parameter,
           ".to(" + std::string(run.record().text({call.place.chunk, stays->span})) + ".device)", true);
     else if (!moved.parameter.empty() && !values::chosen(other.device))
-      cure_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
+      suggest_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
     return false;
   };
   if (const Value weight = kept("weight"); weight && !look({}, weight, "The weight of " + called(*this)))
@@ -182,15 +182,15 @@ void Op::suspect(const interpreter::ProblemEvent& prepared) {
   problem->node = prepared.node;
   problem->text = prepared.text;
   problem->evidence = prepared.evidence;
-  problem->cures = prepared.cures;
+  problem->suggested_edits = prepared.suggested_edits;
 }
 
-void Op::cure_constructor(std::string_view parameter, const Dim& size, bool sure) {
+void Op::suggest_constructor(std::string_view parameter, const Dim& size, bool sure) {
   const auto known = value(size);
   if (!problem_ || !known || *known <= 0) return;
   const std::string number = std::to_string(*known);
-  problem_->cures.push_back({interpreter::SuggestedEdit::How::constructor, parameter, nullptr, number,
-      "Set " + std::string(parameter) + " to " + number, sure});
+  problem_->suggested_edits.push_back({interpreter::SuggestedEdit::How::constructor, parameter, nullptr,
+      number, "Set " + std::string(parameter) + " to " + number, sure});
 }
 namespace {
 // Nobody writes `x.half().float()`: what is converted already is converted to the other type instead. Null:
@@ -211,20 +211,20 @@ const syntax::Expr* converted_already(const syntax::Expr& expr, std::string_view
 }
 }  // namespace
 
-void Op::cure_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
+void Op::suggest_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
   if (const syntax::Expr* object = converted_already(*expr, suffix)) {
     const std::string text(run.record().text({call.place.chunk, object->span}));
-    problem_->cures.push_back({interpreter::SuggestedEdit::How::replace, parameter, expr,
+    problem_->suggested_edits.push_back({interpreter::SuggestedEdit::How::replace, parameter, expr,
         text + std::string(suffix), "Write " + text + std::string(suffix), sure});
     return;
   }
   if (title.empty()) title = "Write " + plain_name(parameter) + std::string(suffix);
-  problem_->cures.push_back({interpreter::SuggestedEdit::How::append, parameter, expr, std::string(suffix),
-      std::move(title), sure});
+  problem_->suggested_edits.push_back({interpreter::SuggestedEdit::How::append, parameter, expr,
+      std::string(suffix), std::move(title), sure});
 }
-void Op::cure_method(std::string_view method) {
+void Op::suggest_method(std::string_view method) {
   if (!problem_ || !call.expr || call.expr->function->kind != syntax::ExprKind::attribute) return;
   const auto& function = syntax::as<syntax::AttributeExpr>(*call.expr->function);
   const std::string_view object = run.record().text({call.place.chunk, function.object->span});
@@ -232,15 +232,15 @@ void Op::cure_method(std::string_view method) {
   const std::string_view whole = run.record().text({call.place.chunk, function.span});
   const std::string_view name = function.attribute.text();
   if (object.empty() || !whole.ends_with(name)) return;
-  problem_->cures.push_back({interpreter::SuggestedEdit::How::replace, "", &function,
+  problem_->suggested_edits.push_back({interpreter::SuggestedEdit::How::replace, "", &function,
       std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
       "Call " + std::string(method), true});
 }
-void Op::cure_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
+void Op::suggest_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
   const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
   if (!expr) return;
   if (title.empty()) title = "Replace " + name(parameter) + " by " + text;
-  problem_->cures.push_back(
+  problem_->suggested_edits.push_back(
       {interpreter::SuggestedEdit::How::replace, parameter, expr, std::move(text), std::move(title), sure});
 }
 

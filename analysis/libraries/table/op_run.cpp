@@ -28,7 +28,7 @@ using values::ProblemKind;
 namespace {
 
 // Is it meant for the other, but for a slip of the hand?
-bool is_slip_of(std::string_view written, std::string_view meant) {
+bool is_typo_of(std::string_view written, std::string_view meant) {
   if (written == meant || written.size() < 3 || meant.size() < 3) return false;
   return syntax::letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
@@ -88,19 +88,19 @@ bool fits(Op& op) {
   if (!call.options.empty() && !call.row.takes_options) {
     const std::string_view written = call.options.front().first.text();
     const auto meant = std::find_if(parameters.begin(), parameters.end(),
-        [&](syntax::Name name) { return is_slip_of(written, name.text()); });
-    const bool is_slip = meant != parameters.end();
+        [&](syntax::Name name) { return is_typo_of(written, name.text()); });
+    const bool is_typo = meant != parameters.end();
     // An operator that goes element by element has nothing to do with dimensions, in any version.
     constexpr std::string_view of_dimensions[] = {"dim", "dims", "axis", "keepdim"};
     const bool elementwise = call.row.op &&
         (call.row.op->shape == same || call.row.op->shape == broadcasting) &&
         call.row.path.starts_with("torch.") &&
         std::ranges::find(of_dimensions, written) != std::end(of_dimensions);
-    if (!presumed && (call.row.kind == RowKind::class_ || is_slip || elementwise))
+    if (!presumed && (call.row.kind == RowKind::class_ || is_typo || elementwise))
       op.raising("TypeError")
           .fail(ProblemKind::argument,
               code(op.title()) + " has no argument '" + std::string(written) + "'" +
-                  (is_slip ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
+                  (is_typo ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
     return false;
   }
   // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.

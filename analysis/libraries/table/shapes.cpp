@@ -209,7 +209,7 @@ void keep_history(Runtime& run, const TensorState& into, TensorState& state) {
   state.cut = into.cut;
 }
 
-void settle_modes(Runtime& run, TensorState& state) {
+void apply_modes(Runtime& run, TensorState& state) {
   if (run.around() && run.around()->casts) state.cast_by = run.around()->casts;
   const Known recorded = run.records_gradients();
   if (recorded == Known::yes || run.heap().requires_grad(state) == Known::no) return;
@@ -294,7 +294,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
   // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may
   // lie on the CPU.
   if (!any_device && any_unranked && !one_place) state.device = accelerator;
-  settle_modes(run, state);
+  apply_modes(run, state);
   return state;
 }
 

@@ -31,7 +31,7 @@ TensorState* require_tensor(Runtime& run, Value value);
 void set_state(Runtime& run, Value tensor, const TensorState& state);
 
 // Once the rank of a tensor is known: what was found out of its first dimensions goes to its shape.
-void settle_rank(Runtime& run, TensorState& learned);
+void settle_ndim(Runtime& run, TensorState& learned);
 
 // An operand's dimension from the right (0 is the last), or null size if it is not known.
 Dim from_right(const Shape& shape, std::size_t i);
@@ -50,7 +50,7 @@ void require_grad(Runtime& run, Value tensor, Known wanted);
 void note_grad_write(Runtime& run, const TensorState& into, const TensorState& written);
 // Where gradients are not recorded, what is computed needs none; where operators choose their types, it is
 // known who had them do so.
-void settle_modes(Runtime& run, TensorState& state);
+void apply_modes(Runtime& run, TensorState& state);
 
 // A new state computed from operands: sharing, graph, device and unseen are theirs together.
 TensorState computed(Runtime& run, std::span<const Value> operands);

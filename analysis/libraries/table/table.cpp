@@ -324,9 +324,9 @@ std::string_view Table::raises(values::ProblemKind problem, const Row* row) cons
     return row && row->path.starts_with("torch.") ? "RuntimeError" : "";
   case layer_input: {
     // Others refuse what has the wrong number of dimensions with a ValueError.
-    constexpr std::string_view alike[] = {"torch.nn.Conv", "torch.nn.LayerNorm", "torch.nn.Linear"};
+    constexpr std::string_view equivalent[] = {"torch.nn.Conv", "torch.nn.LayerNorm", "torch.nn.Linear"};
     const auto is_of = [&](std::string_view each) { return row && row->path.starts_with(each); };
-    return std::ranges::any_of(alike, is_of) ? "RuntimeError" : "";
+    return std::ranges::any_of(equivalent, is_of) ? "RuntimeError" : "";
   }
   case assertion: return "AssertionError";
   case own_call: return "TypeError";

@@ -53,7 +53,7 @@ std::optional<Autocast> as_autocast(
     const std::string text = record.symbols.text(condition);
     if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever `" + text + "`";
   }
-  // A region of a rehearsal of a loop, whose making was taken back.
+  // A region of a dry run of a loop, whose making was taken back.
   if (!instance->attributes.value(syntax::Name(values::ContextState::device_type))) return std::nullopt;
   bool chosen = false;
   const Value named = instance->attributes.value(syntax::Name(values::ContextState::device_type));

@@ -15,28 +15,28 @@ namespace {
 
 // The text by which the program calls the optimizer where it steps through the scaler, in the function of the
 // clipping.
-std::string optimizer_text(const Record& record, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.training_root->all) {
+std::string optimizer_text(const Record& record, const OrderViolation& violation) {
+  for (const TrainingEvent& each : violation.training_root->all) {
     const OperationEvent& event = *each.event;
-    if (event.calls != mistake.event->calls || event.place.chunk != mistake.event->place.chunk) continue;
+    if (event.calls != violation.event->calls || event.place.chunk != violation.event->place.chunk) continue;
     if (event.row->operation == Operation::scaler_step && event.expr && !event.expr->arguments.empty() &&
-        event.arguments[0].object() == mistake.optimizer.object())
+        event.arguments[0].object() == violation.optimizer.object())
       return std::string(record.text({event.place.chunk, event.expr->arguments[0]->span}));
-    if (event.row->operation == Operation::zero_grad && event.self.object() == mistake.optimizer.object())
+    if (event.row->operation == Operation::zero_grad && event.self.object() == violation.optimizer.object())
       return object_text(record, event, "");
   }
   return "";
 }
 
-const OperationEvent* later_unscale(const OrderViolation& mistake) {
-  bool behind = false;
-  for (const TrainingEvent& each : mistake.training_root->all) {
-    if (each.event == mistake.event)
-      behind = true;
-    else if (behind && each.event->row->operation == Operation::unscale &&
-        each.event->self.object() == mistake.scaler)
+const OperationEvent* later_unscale(const OrderViolation& violation) {
+  bool after = false;
+  for (const TrainingEvent& each : violation.training_root->all) {
+    if (each.event == violation.event)
+      after = true;
+    else if (after && each.event->row->operation == Operation::unscale &&
+        each.event->self.object() == violation.scaler)
       return each.event;
-    else if (behind &&
+    else if (after &&
         (each.event->row->operation == Operation::scaler_step ||
             each.event->row->operation == Operation::backward))
       return nullptr;
@@ -46,20 +46,21 @@ const OperationEvent* later_unscale(const OrderViolation& mistake) {
 
 // What is unscaled by the scaler is stepped by it, too, and updated: else the next unscale_ raises. False if
 // that cannot be written.
-bool step_through_scaler(const Record& record, Report& report, const OrderViolation& mistake,
+bool step_through_scaler(const Record& record, Report& report, const OrderViolation& violation,
     const std::string& scaler, Fix& fix) {
   const OperationEvent* plain = nullptr;
   bool updated = false;
-  for (const TrainingEvent& each : mistake.training_root->all) {
+  for (const TrainingEvent& each : violation.training_root->all) {
     const Operation operation = each.event->row->operation;
-    if (operation == Operation::scaler_step && each.event->self.object() == mistake.scaler) return true;
-    if (operation == Operation::scaler_update && each.event->self.object() == mistake.scaler) updated = true;
-    if (operation == Operation::optimizer_step && each.event->self.object() == mistake.optimizer.object())
+    if (operation == Operation::scaler_step && each.event->self.object() == violation.scaler) return true;
+    if (operation == Operation::scaler_update && each.event->self.object() == violation.scaler)
+      updated = true;
+    if (operation == Operation::optimizer_step && each.event->self.object() == violation.optimizer.object())
       plain = each.event;
   }
   if (!plain) return true;
   const std::string optimizer = object_text(record, *plain, "");
-  if (optimizer.empty() || plain->calls != mistake.event->calls || !plain->expr ||
+  if (optimizer.empty() || plain->calls != violation.event->calls || !plain->expr ||
       !plain->expr->arguments.empty() || !plain->expr->keywords.empty() || !is_statement(record, *plain))
     return false;
   if (!updated && !insert_after(record, *plain, scaler + ".update()", fix)) return false;
@@ -71,21 +72,22 @@ bool step_through_scaler(const Record& record, Report& report, const OrderViolat
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::clip_scaled && mistake.slip != ViolationKind::read_scaled) continue;
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::clip_scaled && violation.typo != ViolationKind::read_scaled)
+      continue;
     // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all, and not
     // by a limit.
-    const bool limits = mistake.event->row->operation == Operation::gradient_written;
-    if (by_hand(*mistake.training_root, *mistake.event) &&
-        (makes_gradients(record, *mistake.training_root, *mistake.event) ||
-            (!limits && !later_unscale(mistake))))
+    const bool limits = violation.event->row->operation == Operation::gradient_written;
+    if (by_hand(*violation.training_root, *violation.event) &&
+        (makes_gradients(record, *violation.training_root, *violation.event) ||
+            (!limits && !later_unscale(violation))))
       continue;
-    const auto weight = severity_under(record, mistake, *mistake.event);
-    if (!weight || !once(mistake.event->place)) continue;
-    const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
-    std::string optimizer = optimizer_text(record, mistake);
-    const bool clips = mistake.slip == ViolationKind::clip_scaled;
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+    const auto weight = severity_under(record, violation, *violation.event);
+    if (!weight || !once(violation.event->place)) continue;
+    const std::string scaler = violation.scale ? object_text(record, *violation.scale, "scaler") : "scaler";
+    std::string optimizer = optimizer_text(record, violation);
+    const bool clips = violation.typo == ViolationKind::clip_scaled;
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") +
             " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
             (clips ? ", so the limit is far smaller than it looks."
@@ -93,20 +95,22 @@ void check(const Record& record, Report& report) {
             " Call " + code(scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ")") +
             " first.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
+    report.relate(
+        *finding, violation.before->place, "the backward of the scaled loss leaves scaled gradients");
     if (limits) continue;  // parameter by parameter: unscale_ belongs in front of the loop around it
-    const OperationEvent* unscale = later_unscale(mistake);
-    // Only what is sure to be made in each round may be unscaled in front of it: a second unscale_ raises.
+    const OperationEvent* unscale = later_unscale(violation);
+    // Only what is sure to be made in each iteration may be unscaled in front of it: a second unscale_
+    // raises.
     Fix fix;
     fix.preferred = clips;
     fix.title = "Unscale the gradients first";
     if (unscale) {
-      if (move_statement(record, *unscale, *mistake.event, false, fix))
+      if (move_statement(record, *unscale, *violation.event, false, fix))
         finding->fixes.push_back(std::move(fix));
-    } else if (mistake.scale && mistake.scale->calls == mistake.event->calls && !optimizer.empty()) {
+    } else if (violation.scale && violation.scale->calls == violation.event->calls && !optimizer.empty()) {
       fix.title = "Insert " + scaler + ".unscale_(" + optimizer + ")";
-      if (insert_before(record, *mistake.event, scaler + ".unscale_(" + optimizer + ")", fix) &&
-          step_through_scaler(record, report, mistake, scaler, fix))
+      if (insert_before(record, *violation.event, scaler + ".unscale_(" + optimizer + ")", fix) &&
+          step_through_scaler(record, report, violation, scaler, fix))
         finding->fixes.push_back(std::move(fix));
     }
   }

@@ -11,7 +11,7 @@ using namespace interpreter;
 
 namespace {
 
-// Calls in order, but for those behind an `if` or a `try`: there the program chooses by the version.
+// Calls in order, but for those after an `if` or a `try`: there the program chooses by the version.
 void look(const Block& block, const std::function<void(const OperationEvent&)>& each) {
   for (const Event* event : block.events) switch (event->kind) {
     case EventKind::operation: each(*static_cast<const OperationEvent*>(event)); break;

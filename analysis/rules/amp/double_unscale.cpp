@@ -16,13 +16,13 @@ namespace {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const OrderViolation& mistake : training.mistakes()) {
-    const bool twice = mistake.slip == ViolationKind::unscale_twice;
-    if (!twice && mistake.slip != ViolationKind::unscale_after_step) continue;
-    const auto weight = severity_under(record, mistake, *mistake.event);
-    if (!weight || !once(mistake.event->place)) continue;
-    const std::string scaler = object_text(record, *mistake.event, "the scaler");
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+  for (const OrderViolation& violation : training.violations()) {
+    const bool twice = violation.typo == ViolationKind::unscale_twice;
+    if (!twice && violation.typo != ViolationKind::unscale_after_step) continue;
+    const auto weight = severity_under(record, violation, *violation.event);
+    if (!weight || !once(violation.event->place)) continue;
+    const std::string scaler = object_text(record, *violation.event, "the scaler");
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         twice ? code(scaler + ".unscale_()") + " was already called for this optimizer: this call raises" +
                 weight->when +
                 " \"unscale_() has already been called on this optimizer since the last update().\""
@@ -30,13 +30,13 @@ void check(const Record& record, Report& report) {
                 " comes after the step, which already unscaled the gradients: it raises" + weight->when +
                 " \"unscale_() is being called after step().\"");
     if (!finding) continue;
-    report.relate(
-        *finding, mistake.before->place, twice ? "the gradients are unscaled here" : "the step is made here");
+    report.relate(*finding, violation.before->place,
+        twice ? "the gradients are unscaled here" : "the step is made here");
     Fix fix;
     fix.title = "Remove this unscale_()";
     // Of two calls in different functions it is not known which one is too much.
-    fix.preferred = twice ? mistake.before->calls == mistake.event->calls : true;
-    if (remove_statement(record, *mistake.event, fix)) finding->fixes.push_back(std::move(fix));
+    fix.preferred = twice ? violation.before->calls == violation.event->calls : true;
+    if (remove_statement(record, *violation.event, fix)) finding->fixes.push_back(std::move(fix));
   }
   for (const Gated& gated : gated_steps(record, training, Operation::unscale)) {
     report_gated(record, report, once, gated, ".unscale_()", "the step and the update run",

@@ -4,7 +4,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -82,7 +82,7 @@ void look_for_tensors(const Record& record, const TrainingRoot& training_root, R
     if (!region || region->enabled == Answer::no || region->without_gradients ||
         event.around->gradients != values::Known::yes)
       continue;
-    // Who casts it back at once rounds on purpose.
+    // Who casts it back at once iterations on purpose.
     if (record.text({event.place.chunk, {event.place.span.end, event.place.span.end + 7}}) == ".float(")
       continue;
     const bool trains = std::any_of(training_root.all.begin(), training_root.all.end(),

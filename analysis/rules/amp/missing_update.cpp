@@ -25,7 +25,7 @@ struct Use {
 // Is the step made again by the same scaler and optimizer: does a loop around it not make new ones?
 bool is_repeated(const TrainingRoot& training_root, const TrainingEvent& step) {
   for (const LoopEvent* loop : step.loops) {
-    if (loop->unrolled && loop->rounds.size() < 2) continue;
+    if (loop->unrolled && loop->iterations.size() < 2) continue;
     bool made_inside = false;
     std::size_t same = 0;
     for (const TrainingEvent& each : training_root.all) {
@@ -120,22 +120,22 @@ void look_for_late(const Record& record, const TrainingRoot& training_root, Repo
 
 // Two steps on one way, as of two methods of a trainer of which one forgets the update.
 void look_for_steps_in_a_row(const Record& record, const Training& training, Report& report, Once& once) {
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::step_twice) continue;
-    const auto weight = severity_under(record, mistake, *mistake.event);
-    if (!weight || !once(mistake.event->place)) continue;
-    const std::string text = object_text(record, *mistake.event, "the scaler");
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-        code(record_call(record, *mistake.event)) +
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::step_twice) continue;
+    const auto weight = severity_under(record, violation, *violation.event);
+    if (!weight || !once(violation.event->place)) continue;
+    const std::string text = object_text(record, *violation.event, "the scaler");
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
+        code(record_call(record, *violation.event)) +
             " follows another step without an update in between: it raises" + weight->when +
             " \"step() has already been called since the last update().\" Call " + code(text + ".update()") +
             " after each step.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "the step before, after which the update is missing");
+    report.relate(*finding, violation.before->place, "the step before, after which the update is missing");
     Fix fix;
     fix.title = "Add " + text + ".update()";
     fix.preferred = true;
-    if (insert_after(record, *mistake.before, text + ".update()", fix))
+    if (insert_after(record, *violation.before, text + ".update()", fix))
       finding->fixes.push_back(std::move(fix));
   }
 }
@@ -190,7 +190,7 @@ void check(const Record& record, Report& report) {
       Fix fix;
       fix.title = "Add " + text + ".update()";
       fix.preferred = true;
-      // Behind the last of several optimizers' steps, which the last use is.
+      // After the last of several optimizers' steps, which the last use is.
       if (insert_after(record, step, text + ".update()", fix)) finding->fixes.push_back(std::move(fix));
     }
   }

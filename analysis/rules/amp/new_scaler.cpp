@@ -1,4 +1,4 @@
-// amp/new-scaler: a GradScaler that is made anew in each round of a loop that trains one model.
+// amp/new-scaler: a GradScaler that is made anew in each iteration of a loop that trains one model.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 
@@ -11,8 +11,8 @@ using values::Operation;
 
 namespace {
 
-// The outermost loop that makes the scaler in each round, and goes on with the optimizer that it steps; null
-// if there is none.
+// The outermost loop that makes the scaler in each iteration, and goes on with the optimizer that it steps;
+// null if there is none.
 const LoopEvent* made_in(
     const TrainingRoot& training_root, const TrainingEvent& made, const Value& optimizer) {
   for (const LoopEvent* loop : made.loops) {
@@ -33,8 +33,8 @@ const LoopEvent* made_in(
   return nullptr;
 }
 
-// Is it made in some rounds only: where there is none yet? The step then has a condition, too, that of the
-// scaler which it is made with, but none that the program writes.
+// Is it made in some iterations only: where there is none yet? The step then has a condition, too, that of
+// the scaler which it is made with, but none that the program writes.
 bool is_made_now_and_then(const TrainingEvent& made, const TrainingEvent& step) {
   return std::any_of(made.turns.begin(), made.turns.end(), [&](const Turn& turn) {
     return std::none_of(step.turns.begin(), step.turns.end(), [&](const Turn& other) {

@@ -36,7 +36,7 @@ void look_for_unused(const Record& record, const TrainingRoot& training_root, Re
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() || !repeats(*each.loops.back()))
       continue;
-    // Behind the branch that made it another may stand in its place, of which nobody knows what it scales.
+    // After the branch that made it another may stand in its place, of which nobody knows what it scales.
     const auto there = [&](const Turn& turn) {
       return std::any_of(each.turns.begin(), each.turns.end(),
           [&](const Turn& mine) { return mine.branch == turn.branch && mine.yes == turn.yes; });
@@ -62,29 +62,29 @@ void check(const Record& record, Report& report) {
   for (const TrainingRoot& training_root : training.training_roots())
     if (!training_root.handed_over && !training_root.root->truncated)
       look_for_unused(record, training_root, report, once);
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::plain_backward) continue;
-    auto weight = severity_under(record, mistake, *mistake.later);
-    if (!weight || !once(mistake.event->place)) continue;
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::plain_backward) continue;
+    auto weight = severity_under(record, violation, *violation.later);
+    if (!weight || !once(violation.event->place)) continue;
     // What unseen code gives may be scaled there, in a program that scales others.
-    const values::TensorState* state = mistake.event->self_state();
-    const bool scales = std::any_of(mistake.training_root->all.begin(), mistake.training_root->all.end(),
+    const values::TensorState* state = violation.event->self_state();
+    const bool scales = std::any_of(violation.training_root->all.begin(), violation.training_root->all.end(),
         [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
     if (scales && (!state || state->unseen)) weight->severity = Severity::warning;
-    const std::string loss = object_text(record, *mistake.event, "the loss"),
-                      scaler = object_text(record, *mistake.later, "the scaler");
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+    const std::string loss = object_text(record, *violation.event, "the loss"),
+                      scaler = object_text(record, *violation.later, "the scaler");
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         code(loss + ".backward()") + " leaves gradients without the loss scale, but " +
             code(scaler + ".step(…)") + " divides them by it" + weight->when +
             " (by 65,536 at first): the optimizer hardly moves. Scale the loss: " +
             code(scaler + ".scale(" + loss + ").backward()") + ".");
     if (!finding) continue;
-    report.relate(*finding, mistake.later->place, "these gradients are divided by the scale here");
-    if (!mistake.event->expr || mistake.event->calls != mistake.later->calls ||
-        !record.in_file(mistake.event->place))
+    report.relate(*finding, violation.later->place, "these gradients are divided by the scale here");
+    if (!violation.event->expr || violation.event->calls != violation.later->calls ||
+        !record.in_file(violation.event->place))
       continue;
-    if (mistake.event->expr->function->kind != syntax::ExprKind::attribute) continue;
-    const auto& object = *syntax::as<syntax::AttributeExpr>(*mistake.event->expr->function).object;
+    if (violation.event->expr->function->kind != syntax::ExprKind::attribute) continue;
+    const auto& object = *syntax::as<syntax::AttributeExpr>(*violation.event->expr->function).object;
     std::string_view inner = loss;
     if (object.kind != syntax::ExprKind::name && object.kind != syntax::ExprKind::attribute &&
         inner.starts_with("(") && inner.ends_with(")"))
@@ -92,7 +92,7 @@ void check(const Record& record, Report& report) {
     Fix fix;
     fix.title = "Scale the loss: " + scaler + ".scale(" + std::string(inner) + ")";
     fix.preferred = true;
-    fix.edits.push_back({report.location({mistake.event->place.chunk, object.span}),
+    fix.edits.push_back({report.location({violation.event->place.chunk, object.span}),
         scaler + ".scale(" + std::string(inner) + ")"});
     finding->fixes.push_back(std::move(fix));
   }

@@ -16,10 +16,10 @@ using values::Operation;
 
 namespace {
 
-void add_fix(const Record& record, Report& report, const OrderViolation& mistake,
+void add_fix(const Record& record, Report& report, const OrderViolation& violation,
     const std::string& optimizer, const std::string& scaler, Finding& finding) {
-  const OperationEvent& step = *mistake.event;
-  if (!mistake.scale || !step.expr || mistake.scale->calls != step.calls || !record.in_file(step.place))
+  const OperationEvent& step = *violation.event;
+  if (!violation.scale || !step.expr || violation.scale->calls != step.calls || !record.in_file(step.place))
     return;
   const SourceLines source(record, step.place.chunk);
   const auto path = enclosing(*record.chunk(step.place).chunk->stmt, step.expr->span);
@@ -34,10 +34,10 @@ void add_fix(const Record& record, Report& report, const OrderViolation& mistake
   text += ")";
   Fix fix;
   fix.title = "Step through the scaler: " + scaler + ".step(" + optimizer + ")";
-  const bool has_update = std::any_of(
-      mistake.training_root->all.begin(), mistake.training_root->all.end(), [&](const TrainingEvent& each) {
+  const bool has_update = std::any_of(violation.training_root->all.begin(),
+      violation.training_root->all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::scaler_update &&
-            each.event->self.object() == mistake.scaler;
+            each.event->self.object() == violation.scaler;
       });
   if (!has_update) {
     if (!source.own_line(*path.back().stmt)) return;
@@ -49,8 +49,8 @@ void add_fix(const Record& record, Report& report, const OrderViolation& mistake
   finding.fixes.push_back(std::move(fix));
 }
 
-// Does the program decide it by a setting, the same on every rank and in every round, rather than by what it
-// finds in the gradients?
+// Does the program decide it by a setting, the same on every rank and in every iteration, rather than by what
+// it finds in the gradients?
 bool is_option(const Record& record, const Turn& turn) {
   const symbolic::Cond condition = turn.branch->condition;
   if (!condition || record.unseen.contains(condition) ||
@@ -74,7 +74,7 @@ void look_for_bypassed(const Record& record, Report& report, const TrainingRoot&
     }
   };
   if (training_root.root->truncated || std::ranges::any_of(training_root.all, works)) return;
-  const auto alike = [](const TrainingEvent& one, const TrainingEvent& other) {
+  const auto equivalent = [](const TrainingEvent& one, const TrainingEvent& other) {
     return one.event->calls == other.event->calls && one.loops == other.loops &&
         std::ranges::equal(one.turns, other.turns,
             [](const Turn& a, const Turn& b) { return a.branch == b.branch && a.yes == b.yes; });
@@ -86,7 +86,7 @@ void look_for_bypassed(const Record& record, Report& report, const TrainingRoot&
     if (!given.empty() && given[0] && !given[0].is(values::Kind::none)) continue;  // it sets the scale
     for (std::size_t before = at; before-- > 0;) {
       const TrainingEvent& step = training_root.all[before];
-      if (step.event->row->operation != Operation::optimizer_step || !alike(step, update)) continue;
+      if (step.event->row->operation != Operation::optimizer_step || !equivalent(step, update)) continue;
       if (!once(step.event->place)) break;
       const std::string optimizer = object_text(record, *step.event, "the optimizer"),
                         scaler = object_text(record, *update.event, "the scaler");
@@ -109,7 +109,7 @@ bool stands_under_more(const Record& record, const TrainingRoot& training_root, 
   for (const TrainingEvent& each : training_root.all)
     if (each.event == &one)
       return std::any_of(each.turns.begin(), each.turns.end(), [&](const Turn& turn) {
-        // An option of the program, the same on every rank and in every round, looks for nothing.
+        // An option of the program, the same on every rank and in every iteration, looks for nothing.
         if (is_option(record, turn)) return false;
         return !theirs || std::none_of(theirs->begin(), theirs->end(), [&](const Turn& known) {
           return known.yes == turn.yes &&
@@ -119,9 +119,9 @@ bool stands_under_more(const Record& record, const TrainingRoot& training_root, 
       });
   return false;
 }
-void report_unscale(Report& report, Finding& finding, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.training_root->all)
-    if (each.event->row->operation == Operation::unscale && each.event->self.object() == mistake.scaler)
+void report_unscale(Report& report, Finding& finding, const OrderViolation& violation) {
+  for (const TrainingEvent& each : violation.training_root->all)
+    if (each.event->row->operation == Operation::unscale && each.event->self.object() == violation.scaler)
       return report.relate(finding, each.event->place, "the scaler unscales them here");
 }
 
@@ -130,19 +130,19 @@ constexpr double usual_scale = 65536;  // of a scaler that is not told otherwise
 // Is the scaler only a constant factor that the program chose, and does the optimizer divide by the size of
 // the gradients, whatever they are multiplied by? Then what is lost is that steps with inf or nan are
 // skipped.
-bool hides_the_scale(const OrderViolation& mistake) {
-  const auto* optimizer = mistake.optimizer.is(values::Kind::instance) ? mistake.optimizer.as<Instance>()
-                                                                       : nullptr;
+bool hides_the_scale(const OrderViolation& violation) {
+  const auto* optimizer = violation.optimizer.is(values::Kind::instance) ? violation.optimizer.as<Instance>()
+                                                                         : nullptr;
   const values::Row* row = optimizer && optimizer->native ? optimizer->native->row : nullptr;
   if (!row || std::ranges::none_of(row->parameters, [](syntax::Name name) { return name.text() == "eps"; }))
     return false;
-  const bool chosen = std::ranges::any_of(mistake.training_root->all, [&](const TrainingEvent& each) {
+  const bool chosen = std::ranges::any_of(violation.training_root->all, [&](const TrainingEvent& each) {
     const OperationEvent& made = *each.event;
     const Value scale = argument(made, "init_scale");
-    return made.row->operation == Operation::scaler_made && made.self.object() == mistake.scaler &&
+    return made.row->operation == Operation::scaler_made && made.self.object() == violation.scaler &&
         scale.is(values::Kind::real) && scale.real() != usual_scale;
   });
-  return chosen && std::ranges::none_of(mistake.training_root->all, [&](const TrainingEvent& each) {
+  return chosen && std::ranges::none_of(violation.training_root->all, [&](const TrainingEvent& each) {
     const Operation operation = each.event->row->operation;
     return operation == Operation::scaler_update || operation == Operation::scaler_step ||
         operation == Operation::clip_gradients;
@@ -151,17 +151,17 @@ bool hides_the_scale(const OrderViolation& mistake) {
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const OrderViolation& mistake : Training::of(record).mistakes()) {
-    const bool past = mistake.slip == ViolationKind::step_past_scaler;
-    if (!past && mistake.slip != ViolationKind::plain_step) continue;
-    const OperationEvent& step = *mistake.event;
-    // Behind a condition of its own the program may look for inf and nan itself.
-    if (past && stands_under_more(record, *mistake.training_root, step, *mistake.before)) continue;
-    auto weight = severity_under(record, mistake, step);
+  for (const OrderViolation& violation : Training::of(record).violations()) {
+    const bool past = violation.typo == ViolationKind::step_past_scaler;
+    if (!past && violation.typo != ViolationKind::plain_step) continue;
+    const OperationEvent& step = *violation.event;
+    // After a condition of its own the program may look for inf and nan itself.
+    if (past && stands_under_more(record, *violation.training_root, step, *violation.before)) continue;
+    auto weight = severity_under(record, violation, step);
     if (!weight || !once(step.place)) continue;
     const std::string optimizer = object_text(record, step, "optimizer");
-    const std::string scaler = mistake.scale ? object_text(record, *mistake.scale, "scaler") : "scaler";
-    const Severity severity = past || hides_the_scale(mistake) ? Severity::warning : weight->severity;
+    const std::string scaler = violation.scale ? object_text(record, *violation.scale, "scaler") : "scaler";
+    const Severity severity = past || hides_the_scale(violation) ? Severity::warning : weight->severity;
     Finding* finding = report.add(severity, step.place, step.calls,
         past ? code(optimizer + ".step()") + " bypasses the scaler" + weight->when +
                 ", so gradients that hold inf or nan are applied, as the first loss scales make them. Step through the scaler: " +
@@ -172,12 +172,12 @@ void check(const Record& record, Report& report) {
                 ". Step through the scaler, which unscales them and skips steps with inf or nan: " +
                 code(scaler + ".step(" + optimizer + ")") + ".");
     if (!finding) continue;
-    if (mistake.before->row->operation != Operation::unscale)
+    if (violation.before->row->operation != Operation::unscale)
       report.relate(
-          *finding, mistake.before->place, "the backward of the scaled loss leaves scaled gradients");
-    if (past) report_unscale(report, *finding, mistake);
-    if (mistake.scale) report.relate(*finding, mistake.scale->place, "the loss is scaled here");
-    if (!mistake.on_path) add_fix(record, report, mistake, optimizer, scaler, *finding);
+          *finding, violation.before->place, "the backward of the scaled loss leaves scaled gradients");
+    if (past) report_unscale(report, *finding, violation);
+    if (violation.scale) report.relate(*finding, violation.scale->place, "the loss is scaled here");
+    if (!violation.on_path) add_fix(record, report, violation, optimizer, scaler, *finding);
   }
   for (const TrainingRoot& training_root : Training::of(record).training_roots())
     look_for_bypassed(record, report, training_root, once);

@@ -15,14 +15,14 @@ using values::Operation;
 namespace {
 
 // All updates between the gradients and the step go, each statement once.
-bool remove_updates(const Record& record, const OrderViolation& mistake, Fix& fix) {
+bool remove_updates(const Record& record, const OrderViolation& violation, Fix& fix) {
   std::set<std::uint32_t> removed;
   bool between = false;
-  for (const TrainingEvent& each : mistake.training_root->all) {
-    if (each.event == mistake.before) between = true;
-    if (each.event == mistake.later) break;
+  for (const TrainingEvent& each : violation.training_root->all) {
+    if (each.event == violation.before) between = true;
+    if (each.event == violation.later) break;
     if (!between || each.event->row->operation != Operation::scaler_update ||
-        each.event->self.object() != mistake.scaler)
+        each.event->self.object() != violation.scaler)
       continue;
     if (removed.insert(each.event->place.span.begin).second && !remove_statement(record, *each.event, fix))
       return false;
@@ -30,16 +30,16 @@ bool remove_updates(const Record& record, const OrderViolation& mistake, Fix& fi
   return !removed.empty();
 }
 
-// Is there another update behind the step, before the next backward?
-bool updated_later(const OrderViolation& mistake) {
-  bool behind = false;
-  for (const TrainingEvent& each : mistake.training_root->all) {
-    if (each.event == mistake.later)
-      behind = true;
-    else if (behind && each.event->row->operation == Operation::scaler_update &&
-        each.event->self.object() == mistake.scaler)
+// Is there another update after the step, before the next backward?
+bool updated_later(const OrderViolation& violation) {
+  bool after = false;
+  for (const TrainingEvent& each : violation.training_root->all) {
+    if (each.event == violation.later)
+      after = true;
+    else if (after && each.event->row->operation == Operation::scaler_update &&
+        each.event->self.object() == violation.scaler)
       return true;
-    else if (behind && each.event->row->operation == Operation::backward)
+    else if (after && each.event->row->operation == Operation::backward)
       return false;
   }
   return false;
@@ -48,50 +48,51 @@ bool updated_later(const OrderViolation& mistake) {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::update_before_step) continue;
-    const auto weight = severity_under(record, mistake, *mistake.event);
-    if (!weight || !once(mistake.event->place)) continue;
-    const std::string scaler = object_text(record, *mistake.event, "the scaler");
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
-        code(scaler + ".update()") + " comes before " + code(record_call(record, *mistake.later)) +
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::update_before_step) continue;
+    const auto weight = severity_under(record, violation, *violation.event);
+    if (!weight || !once(violation.event->place)) continue;
+    const std::string scaler = object_text(record, *violation.event, "the scaler");
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
+        code(scaler + ".update()") + " comes before " + code(record_call(record, *violation.later)) +
             weight->when +
             ": it forgets what is known of these gradients and may change the scale that they carry. Update once, after the last step.");
     if (!finding) continue;
-    report.relate(*finding, mistake.later->place, "the step that the update belongs after");
-    if (mistake.before) report.relate(*finding, mistake.before->place, "these gradients are not applied yet");
+    report.relate(*finding, violation.later->place, "the step that the update belongs after");
+    if (violation.before)
+      report.relate(*finding, violation.before->place, "these gradients are not applied yet");
     Fix fix;
     fix.preferred = true;
-    if (updated_later(mistake)) {
+    if (updated_later(violation)) {
       fix.title = "Remove this update()";
-      if (remove_updates(record, mistake, fix)) finding->fixes.push_back(std::move(fix));
+      if (remove_updates(record, violation, fix)) finding->fixes.push_back(std::move(fix));
     } else {
       fix.title = "Update after the step";
-      if (mistake.event->calls == mistake.later->calls && remove_updates(record, mistake, fix) &&
-          insert_after(record, *mistake.later, scaler + ".update()", fix))
+      if (violation.event->calls == violation.later->calls && remove_updates(record, violation, fix) &&
+          insert_after(record, *violation.later, scaler + ".update()", fix))
         finding->fixes.push_back(std::move(fix));
     }
   }
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::update_without_step) continue;
-    const auto weight = severity_under(record, mistake, *mistake.event);
-    if (!weight || !once(mistake.event->place)) continue;
-    const std::string scaler = object_text(record, *mistake.event, "the scaler");
-    Finding* finding = report.add(weight->severity, mistake.event->place, mistake.event->calls,
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::update_without_step) continue;
+    const auto weight = severity_under(record, violation, *violation.event);
+    if (!weight || !once(violation.event->place)) continue;
+    const std::string scaler = object_text(record, *violation.event, "the scaler");
+    Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         code(scaler + ".update()") + " is called although no step used these gradients: it raises" +
             weight->when +
             " \"No inf checks were recorded prior to update.\" Update after each step, and only there.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "these gradients are not applied");
+    report.relate(*finding, violation.before->place, "these gradients are not applied");
     Fix fix;
     fix.title = "Update with the step only";
     fix.preferred = true;
-    for (const TrainingEvent& each : mistake.training_root->all) {
+    for (const TrainingEvent& each : violation.training_root->all) {
       if (each.event->row->operation != Operation::scaler_step ||
-          each.event->self.object() != mistake.scaler || each.event->calls != mistake.event->calls)
+          each.event->self.object() != violation.scaler || each.event->calls != violation.event->calls)
         continue;
       if (insert_after(record, *each.event, scaler + ".update()", fix) &&
-          remove_statement(record, *mistake.event, fix))
+          remove_statement(record, *violation.event, fix))
         finding->fixes.push_back(std::move(fix));
       break;
     }

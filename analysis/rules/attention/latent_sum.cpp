@@ -43,7 +43,7 @@ Branch branch_of(const Record& record, const TensorState* output) {
 // The projections among what is added up: the residual stands between them.
 void projections(const TensorState* sum, std::vector<const TensorState*>& found, int depth = 0) {
   if (!sum || depth > 3) return;
-  const TensorState* at = behind(sum);
+  const TensorState* at = after(sum);
   if (semantics(at) == OpSemantics::linear) found.push_back(at);
   if (semantics(at) != OpSemantics::add || !at->made) return;
   projections(input(*at->made, 0), found, depth + 1);
@@ -62,12 +62,12 @@ bool are_latent_of_one(const Record& record, const TensorState* a, const TensorS
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::softmax).empty() &&
-      lineage.of_semantics(OpSemantics::attended).empty())
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::softmax).empty() &&
+      provenance.of_semantics(OpSemantics::attended).empty())
     return;
   Once once;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::add)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::add)) {
     std::vector<const TensorState*> left, right;
     projections(input(*each.made, 0), left);
     projections(input(*each.made, 1), right);

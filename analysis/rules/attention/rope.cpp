@@ -65,14 +65,14 @@ bool is_settled(const Record& record, const interpreter::CallSite* calls) {
 
 // The number of positions that a table of the frequencies is made for.
 std::optional<double> positions(const Record& record, const Frequencies& of, const Producer*& where) {
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   for (const OpSemantics by : {OpSemantics::outer, OpSemantics::product, OpSemantics::mul})
-    for (const Origin& each : lineage.of_semantics(by)) {
+    for (const Origin& each : provenance.of_semantics(by)) {
       const auto factors = inputs(*each.made);
       if (factors.size() != 2 || !is_settled(record, each.made->calls)) continue;
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-        const TensorState* counted = behind(factors[i]);
-        while (semantics(counted) == OpSemantics::picked) counted = behind(input(*counted->made));
+        const TensorState* counted = after(factors[i]);
+        while (semantics(counted) == OpSemantics::picked) counted = after(input(*counted->made));
         if (semantics(counted) != OpSemantics::count_up) continue;
         // arange(end)
         auto end = number(record, argument(*counted->made, "end"));
@@ -108,11 +108,11 @@ void check(const Record& record, Report& report) {
     return "The table of rotary angles does not fit what it turns. " + problem.text;
   });
 
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::power).empty()) return;
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::power).empty()) return;
   Once once;
   std::vector<Frequencies> all;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::power))
+  for (const Origin& each : provenance.of_semantics(OpSemantics::power))
     if (const auto found = frequencies_of(record, each.state)) all.push_back(*found);
   for (const Frequencies& each : all) {
     if (each.theta <= 0 && once(each.made->born))
@@ -137,7 +137,7 @@ void check(const Record& record, Report& report) {
           if (*context * std::pow(each.theta, -2.0 * i / *each.dim) / (2 * std::numbers::pi) < 0.1) ++still;
         if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
                 "With a base of " + in_digits(each.theta) + " and " + in_digits(*context) +
-                    " positions the slowest frequency turns " + in_digits(std::round(turns * 1e5) / 1e5) +
+                    " positions the slowest frequency turns " + in_digits(std::iteration(turns * 1e5) / 1e5) +
                     " of a circle, and " + std::to_string(still) + " of " + in_digits(*each.dim / 2) +
                     " less than a tenth: they say nothing of positions. Bases that large are for long contexts; 10000 is usual for this one."))
           report.relate(
@@ -171,7 +171,7 @@ void check(const Record& record, Report& report) {
   };
   for (const Attention& attention : attentions(record))
     compare(attention.queries, attention.keys, *attention.product);
-  for (const Origin& each : lineage.of_semantics(OpSemantics::attended))
+  for (const Origin& each : provenance.of_semantics(OpSemantics::attended))
     compare(input(*each.made, 0), input(*each.made, 1), *each.made);
 }
 

@@ -30,9 +30,9 @@ std::optional<std::int64_t> value_size(const Record& record, const Attention& at
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::softmax).empty() ||
-      lineage.of_semantics(OpSemantics::product).empty())
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::softmax).empty() ||
+      provenance.of_semantics(OpSemantics::product).empty())
     return;
   Once once;
   for (const Attention& attention : attentions(record)) {

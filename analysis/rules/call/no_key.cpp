@@ -27,7 +27,7 @@ struct Read {
 
 std::vector<Fix> fixes_of(const Record& record, const ProblemEvent& problem) {
   std::vector<Fix> fixes;
-  for (const interpreter::SuggestedEdit& edit : problem.cures)
+  for (const interpreter::SuggestedEdit& edit : problem.suggested_edits)
     if (auto fix = fix_of(record, problem, edit)) fixes.push_back(std::move(*fix));
   return fixes;
 }
@@ -66,7 +66,7 @@ void check(const Record& record, Report& report) {
   std::vector<Read> reads;
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (problem.problem != values::ProblemKind::no_attribute || problem.text.empty() ||
-        teller_of(record, problem) != "call/no-key")
+        reporting_rule_of(record, problem) != "call/no-key")
       return;
     std::string message = problem.text;
     if (const auto severity = qualify(record, problem, root, Severity::error, message))

@@ -73,16 +73,16 @@ bool may_name_rank(const Record& record, const Path& path, const FileUse& save) 
 
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.handed_over || desk.root->truncated || !desk.parallel) continue;
-    for (const FileUse& save : desk.saves) {
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.parallel) continue;
+    for (const FileUse& save : checkpoint_root.saves) {
       const Path path = path_of(record, save);
       if (!path.value || path.value.is(Kind::instance) || may_name_rank(record, path, save)) continue;
       // What is sharded lies in another file for each rank, or only rank 0 has it.
       if (std::any_of(save.turns.begin(), save.turns.end(),
               [&](const Turn& turn) { return may_ask_rank(record, turn); }))
         continue;
-      if (save.guarded || by_ranks(record, desk, save) == Who::none) continue;
+      if (save.guarded || by_ranks(record, checkpoint_root, save) == Who::none) continue;
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,

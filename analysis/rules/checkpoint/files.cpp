@@ -13,7 +13,7 @@ namespace {
 
 class Collect {
 public:
-  explicit Collect(CheckpointRoot& desk) : desk_(desk) {}
+  explicit Collect(CheckpointRoot& checkpoint_root) : checkpoint_root_(checkpoint_root) {}
 
   void block(const Block& events) {
     for (const Event* event : events.events) {
@@ -30,7 +30,7 @@ public:
       }
       case EventKind::loop:
         loops_.push_back(static_cast<const LoopEvent*>(event));
-        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) block(round);
+        for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations) block(iteration);
         loops_.pop_back();
         break;
       case EventKind::call: block(static_cast<const CallEvent*>(event)->body); break;
@@ -55,32 +55,32 @@ private:
       list.push_back({&event, loops_, turns_, guards_ > 0 || event.expected, order_++});
     };
     switch (event.row->operation) {
-    case Operation::save: keep(desk_.saves); break;
-    case Operation::load: keep(desk_.loads); break;
-    case Operation::part_read: keep(desk_.reads); break;
-    case Operation::state_taken: keep(desk_.taken); break;
-    case Operation::state_put: keep(desk_.put); break;
-    case Operation::file_moved: keep(desk_.moves); break;
+    case Operation::save: keep(checkpoint_root_.saves); break;
+    case Operation::load: keep(checkpoint_root_.loads); break;
+    case Operation::part_read: keep(checkpoint_root_.reads); break;
+    case Operation::state_taken: keep(checkpoint_root_.taken); break;
+    case Operation::state_put: keep(checkpoint_root_.put); break;
+    case Operation::file_moved: keep(checkpoint_root_.moves); break;
     case Operation::optimizer_step:
-    case Operation::scaler_step: keep(desk_.steps); break;
+    case Operation::scaler_step: keep(checkpoint_root_.steps); break;
     case Operation::scaler_update:
-    case Operation::scheduler_step: keep(desk_.updates); break;
+    case Operation::scheduler_step: keep(checkpoint_root_.updates); break;
     case Operation::optimizer_made:
     case Operation::scheduler_made:
-    case Operation::scaler_made: keep(desk_.made); break;
-    case Operation::backward: desk_.trains = true; break;
+    case Operation::scaler_made: keep(checkpoint_root_.made); break;
+    case Operation::backward: checkpoint_root_.trains = true; break;
     case Operation::sharded:
-    case Operation::parallel_forward: desk_.parallel = true; break;
-    case Operation::framework: desk_.handed_over = true; break;
+    case Operation::parallel_forward: checkpoint_root_.parallel = true; break;
+    case Operation::framework: checkpoint_root_.handed_over = true; break;
     case Operation::collective:
       // A model that is wrapped for many ranks.
-      if (event.row->kind == values::RowKind::class_) desk_.parallel = true;
+      if (event.row->kind == values::RowKind::class_) checkpoint_root_.parallel = true;
       break;
     default: break;
     }
   }
 
-  CheckpointRoot& desk_;
+  CheckpointRoot& checkpoint_root_;
   std::vector<const LoopEvent*> loops_;
   std::vector<Turn> turns_;
   int guards_ = 0;
@@ -132,11 +132,12 @@ const Files& Files::of(const Record& record) {
 
 Files::Files(const Record& record) {
   for (const auto& root : record.roots) {
-    CheckpointRoot desk;
-    desk.root = root.get();
-    Collect(desk).block(root->block);
-    if (!desk.saves.empty() || !desk.loads.empty() || (!desk.taken.empty() && !desk.put.empty()))
-      desks_.push_back(std::move(desk));
+    CheckpointRoot checkpoint_root;
+    checkpoint_root.root = root.get();
+    Collect(checkpoint_root).block(root->block);
+    if (!checkpoint_root.saves.empty() || !checkpoint_root.loads.empty() ||
+        (!checkpoint_root.taken.empty() && !checkpoint_root.put.empty()))
+      checkpoint_roots_.push_back(std::move(checkpoint_root));
   }
 }
 
@@ -147,16 +148,16 @@ Path path_of(const Record& record, const FileUse& use) {
                                                       : path_at(record, use, 0, "f");
 }
 
-bool is_moved(const Record& record, const CheckpointRoot& desk, const FileUse& save) {
+bool is_moved(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save) {
   const Path path = path_of(record, save);
-  return std::any_of(desk.moves.begin(), desk.moves.end(), [&](const FileUse& move) {
+  return std::any_of(checkpoint_root.moves.begin(), checkpoint_root.moves.end(), [&](const FileUse& move) {
     return move.order > save.order && same_file(path_at(record, move, 0, "src"), path);
   });
 }
 
-Path final_path(const Record& record, const CheckpointRoot& desk, const FileUse& save) {
+Path final_path(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save) {
   const Path path = path_of(record, save);
-  for (const FileUse& move : desk.moves)
+  for (const FileUse& move : checkpoint_root.moves)
     if (move.order > save.order && same_file(path_at(record, move, 0, "src"), path))
       return path_at(record, move, 1, "dst");
   return path;
@@ -178,32 +179,33 @@ bool is_fixed(const Record& record, const Path& path) {
   return path.text.find_first_of("{%(+/") == std::string::npos && !path.text.empty();
 }
 
-const FileUse* state_of(const CheckpointRoot& desk, Value value) {
+const FileUse* state_of(const CheckpointRoot& checkpoint_root, Value value) {
   if (!value.is(Kind::unknown) && !value.is(Kind::dict)) return nullptr;
-  for (const FileUse& taken : desk.taken)
+  for (const FileUse& taken : checkpoint_root.taken)
     if (taken.event->result == value) return &taken;
   return nullptr;
 }
 
-Loaded loaded_from(const CheckpointRoot& desk, Value value) {
-  for (const FileUse& load : desk.loads)
+Loaded loaded_from(const CheckpointRoot& checkpoint_root, Value value) {
+  for (const FileUse& load : checkpoint_root.loads)
     if (load.event->result == value) return {&load, {}};
   if (!value.object()) return {};
-  for (const FileUse& read : desk.reads)
+  for (const FileUse& read : checkpoint_root.reads)
     if (read.event->result == value)
-      for (const FileUse& load : desk.loads)
+      for (const FileUse& load : checkpoint_root.loads)
         if (load.event->result == read.event->self) return {&load, argument_at(read, 0)};
   return {};
 }
 
-Who by_ranks(const Record& record, const CheckpointRoot& desk, const FileUse& use) {
-  return who_comes(record, *desk.root, use.event);
+Who by_ranks(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& use) {
+  return who_comes(record, *checkpoint_root.root, use.event);
 }
 
-std::vector<const FileUse*> writers(const Record& record, const CheckpointRoot& desk, const Path& path) {
+std::vector<const FileUse*> writers(
+    const Record& record, const CheckpointRoot& checkpoint_root, const Path& path) {
   std::vector<const FileUse*> found;
-  for (const FileUse& save : desk.saves)
-    if (same_file(final_path(record, desk, save), path)) found.push_back(&save);
+  for (const FileUse& save : checkpoint_root.saves)
+    if (same_file(final_path(record, checkpoint_root, save), path)) found.push_back(&save);
   const auto same_value = [&](Value value) {
     return path.value.is(values::Kind::string) && value.is(values::Kind::string)
         ? value.text() == path.value.text()
@@ -211,9 +213,10 @@ std::vector<const FileUse*> writers(const Record& record, const CheckpointRoot& 
   };
   if (!found.empty() || (!path.value.is(values::Kind::string) && !path.value.is(values::Kind::unknown)))
     return found;
-  for (const CheckpointRoot& other : Files::of(record).desks())
+  for (const CheckpointRoot& other : Files::of(record).checkpoint_roots())
     for (const FileUse& save : other.saves)
-      if (&other != &desk && !other.root->truncated && same_value(final_path(record, other, save).value))
+      if (&other != &checkpoint_root && !other.root->truncated &&
+          same_value(final_path(record, other, save).value))
         found.push_back(&save);
   return found;
 }

@@ -41,10 +41,10 @@ public:
   // Found out once for a record.
   static const Files& of(const Record& record);
   explicit Files(const Record& record);
-  const std::vector<CheckpointRoot>& desks() const { return desks_; }
+  const std::vector<CheckpointRoot>& checkpoint_roots() const { return checkpoint_roots_; }
 
 private:
-  std::vector<CheckpointRoot> desks_;
+  std::vector<CheckpointRoot> checkpoint_roots_;
 };
 
 Value saved_object(const FileUse& save);
@@ -56,27 +56,28 @@ struct Path {
   std::uint32_t chunk = 0;
 };
 Path path_of(const Record& record, const FileUse& use);
-Path final_path(const Record& record, const CheckpointRoot& desk, const FileUse& save);
+Path final_path(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save);
 bool same_file(const Path& a, const Path& b);
-bool is_moved(const Record& record, const CheckpointRoot& desk, const FileUse& save);
+bool is_moved(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save);
 // Has the path one value whenever the operation runs? A name made of a step or an epoch has not.
 bool is_fixed(const Record& record, const Path& path);
 
 // The saves under the path: those of the same root or, if it has none, of the others, which write what a
 // later run reads.
-std::vector<const FileUse*> writers(const Record& record, const CheckpointRoot& desk, const Path& path);
+std::vector<const FileUse*> writers(
+    const Record& record, const CheckpointRoot& checkpoint_root, const Path& path);
 
 // The operation that took the state which the value is; null if it is none.
-const FileUse* state_of(const CheckpointRoot& desk, Value value);
+const FileUse* state_of(const CheckpointRoot& checkpoint_root, Value value);
 // The load whose file the value is, or is a part of; null if none. `key` is the part's.
 struct Loaded {
   const FileUse* load = nullptr;
   Value key;
 };
-Loaded loaded_from(const CheckpointRoot& desk, Value value);
+Loaded loaded_from(const CheckpointRoot& checkpoint_root, Value value);
 
 // Which of two processes come to the operation: both in each run in which one does, or both in some.
 enum class Who : std::uint8_t { none, some, both };
-Who by_ranks(const Record& record, const CheckpointRoot& desk, const FileUse& use);
+Who by_ranks(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& use);
 
 }  // namespace stepzero::rules

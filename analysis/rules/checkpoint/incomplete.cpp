@@ -38,8 +38,8 @@ std::string called(const Record& record, const OperationEvent& event, bool argum
 }
 
 // SGD without momentum keeps nothing.
-bool has_state(const Record& record, const CheckpointRoot& desk, const Object* optimizer) {
-  for (const FileUse& made : desk.made) {
+bool has_state(const Record& record, const CheckpointRoot& checkpoint_root, const Object* optimizer) {
+  for (const FileUse& made : checkpoint_root.made) {
     if (made.event->self.object() != optimizer) continue;
     const auto& parameters = made.event->row->parameters;
     for (std::size_t i = 0; i < parameters.size() && i < made.event->arguments.size(); ++i) {
@@ -52,19 +52,19 @@ bool has_state(const Record& record, const CheckpointRoot& desk, const Object* o
   return false;  // it comes from somewhere else
 }
 
-const OperationEvent* making(const CheckpointRoot& desk, const Object* object) {
-  for (const FileUse& made : desk.made)
+const OperationEvent* making(const CheckpointRoot& checkpoint_root, const Object* object) {
+  for (const FileUse& made : checkpoint_root.made)
     if (made.event->self.object() == object) return made.event;
   return nullptr;
 }
 // The same line made both: a function that was called again has its own.
-bool same_line(const CheckpointRoot& desk, const Object* a, const Object* b) {
-  const OperationEvent *one = making(desk, a), *other = making(desk, b);
+bool same_line(const CheckpointRoot& checkpoint_root, const Object* a, const Object* b) {
+  const OperationEvent *one = making(checkpoint_root, a), *other = making(checkpoint_root, b);
   return one && other && one->place == other->place;
 }
 // A scheduler that is told where it goes on needs no state.
-bool told_where(const Record& record, const CheckpointRoot& desk, const Object* scheduler) {
-  const OperationEvent* made = making(desk, scheduler);
+bool told_where(const Record& record, const CheckpointRoot& checkpoint_root, const Object* scheduler) {
+  const OperationEvent* made = making(checkpoint_root, scheduler);
   if (!made) return false;
   for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
     if (made->row->parameters[i].text() == "last_epoch" && made->arguments[i])
@@ -74,8 +74,8 @@ bool told_where(const Record& record, const CheckpointRoot& desk, const Object* 
 }
 
 // " when `args.adam`": where the program chooses this one, if that can be said.
-std::string chosen_when(const Record& record, const CheckpointRoot& desk, const Object* object) {
-  for (const FileUse& made : desk.made) {
+std::string chosen_when(const Record& record, const CheckpointRoot& checkpoint_root, const Object* object) {
+  for (const FileUse& made : checkpoint_root.made) {
     if (made.event->self.object() != object || made.turns.empty() || !made.turns.back().branch->condition)
       continue;
     const values::Cond condition = made.turns.back().branch->condition;
@@ -88,29 +88,32 @@ std::string chosen_when(const Record& record, const CheckpointRoot& desk, const 
 
 // What trains and has a state that is not among those taken.
 std::vector<Lacking> lacking(
-    const Record& record, const CheckpointRoot& desk, const std::set<const Object*>& taken) {
+    const Record& record, const CheckpointRoot& checkpoint_root, const std::set<const Object*>& taken) {
   std::vector<Lacking> found;
   std::set<const Object*> seen;
   // What lies in another file comes back from there.
   const auto is_saved = [&](const Object* object) {
-    const auto saved = [&](const Object* each) { return each == object || same_line(desk, each, object); };
+    const auto saved = [&](const Object* each) {
+      return each == object || same_line(checkpoint_root, each, object);
+    };
     return std::any_of(taken.begin(), taken.end(), saved) ||
-        std::any_of(desk.saves.begin(), desk.saves.end(), [&](const FileUse& save) {
+        std::any_of(checkpoint_root.saves.begin(), checkpoint_root.saves.end(), [&](const FileUse& save) {
           const Value whole = saved_object(save);
-          if (const FileUse* state = state_of(desk, whole)) return saved(state->event->self.object());
+          if (const FileUse* state = state_of(checkpoint_root, whole))
+            return saved(state->event->self.object());
           if (!whole.is(Kind::dict)) return false;
           const auto& items = values::Heap::dict_state(whole)->items;
           return std::any_of(items.begin(), items.end(), [&](const auto& item) {
-            const FileUse* state = state_of(desk, item.second);
+            const FileUse* state = state_of(checkpoint_root, item.second);
             return state && saved(state->event->self.object());
           });
         });
   };
-  for (const FileUse& step : desk.steps) {
+  for (const FileUse& step : checkpoint_root.steps) {
     const bool by_scaler = step.event->row->operation == Operation::scaler_step;
     const Value optimizer = by_scaler ? argument(*step.event, 0) : step.event->self;
     if (!optimizer.is(Kind::instance) || is_saved(optimizer.object()) ||
-        !seen.insert(optimizer.object()).second || !has_state(record, desk, optimizer.object()))
+        !seen.insert(optimizer.object()).second || !has_state(record, checkpoint_root, optimizer.object()))
       continue;
     // One step of several optimizers to choose from is told once.
     const auto same = [&](const Lacking& other) { return other.place == step.event->place; };
@@ -118,19 +121,22 @@ std::vector<Lacking> lacking(
       known->when.clear();
       continue;
     }
-    const bool others = std::any_of(desk.steps.begin(), desk.steps.end(), [&](const FileUse& other) {
-      const Value of = by_scaler ? argument(*other.event, 0) : other.event->self;
-      return other.event->place == step.event->place && of.is(Kind::instance) && making(desk, of.object()) &&
-          !has_state(record, desk, of.object());
-    });
-    found.push_back({called(record, *step.event, by_scaler, "the optimizer"), step.event->place,
-        step.event->calls, optimizer.object(), others ? chosen_when(record, desk, optimizer.object()) : ""});
+    const bool others = std::any_of(
+        checkpoint_root.steps.begin(), checkpoint_root.steps.end(), [&](const FileUse& other) {
+          const Value of = by_scaler ? argument(*other.event, 0) : other.event->self;
+          return other.event->place == step.event->place && of.is(Kind::instance) &&
+              making(checkpoint_root, of.object()) && !has_state(record, checkpoint_root, of.object());
+        });
+    found.push_back(
+        {called(record, *step.event, by_scaler, "the optimizer"), step.event->place, step.event->calls,
+            optimizer.object(), others ? chosen_when(record, checkpoint_root, optimizer.object()) : ""});
   }
-  for (const FileUse& update : desk.updates) {
+  for (const FileUse& update : checkpoint_root.updates) {
     const Value self = update.event->self;
     const bool scaler = update.event->row->operation == Operation::scaler_update;
-    if (!self.is(Kind::instance) || is_saved(self.object()) || told_where(record, desk, self.object()) ||
-        !seen.insert(self.object()).second || self.as<Instance>()->symbolic)
+    if (!self.is(Kind::instance) || is_saved(self.object()) ||
+        told_where(record, checkpoint_root, self.object()) || !seen.insert(self.object()).second ||
+        self.as<Instance>()->symbolic)
       continue;
     if (scaler) {
       const values::Cond on = enabled(record, self.object());
@@ -188,14 +194,14 @@ struct Held {
   std::set<const Object*> states;
   bool progress = false;  // numbers and the like: a step, an epoch
 };
-std::optional<Held> held_in(const CheckpointRoot& desk, Value object) {
+std::optional<Held> held_in(const CheckpointRoot& checkpoint_root, Value object) {
   if (!object.is(Kind::dict)) return std::nullopt;
   const auto* state = values::Heap::dict_state(object);
   if (state->open) return std::nullopt;
   Held held;
   for (const auto& [key, item] : state->items) {
     if (!key.is(Kind::string)) return std::nullopt;
-    if (const FileUse* taken = state_of(desk, item)) {
+    if (const FileUse* taken = state_of(checkpoint_root, item)) {
       held.states.insert(taken->event->self.object());
       continue;
     }
@@ -255,10 +261,10 @@ bool same_words(const Record& record, const Lacking& each, Place place, const Ca
   return a && b && a->owner && a->owner == b->owner && each.what.starts_with("self.");
 }
 
-// `"optimizer": optimizer.state_dict()` behind the model's, and optimizer.load_state_dict(saved["optimizer"])
+// `"optimizer": optimizer.state_dict()` after the model's, and optimizer.load_state_dict(saved["optimizer"])
 // where the model's is loaded.
-void offer_states(const Record& record, const CheckpointRoot& desk, const FileUse& save, const FileUse& put,
-    const std::vector<Lacking>& missing, const Report& report, Finding& finding) {
+void offer_states(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save,
+    const FileUse& put, const std::vector<Lacking>& missing, const Report& report, Finding& finding) {
   const syntax::DictExpr* dict = written(record, *save.event);
   const OperationEvent& load = *put.event;
   if (!dict || dict->items.empty() || !load.expr || load.expr->arguments.empty() ||
@@ -304,9 +310,10 @@ void offer_states(const Record& record, const CheckpointRoot& desk, const FileUs
         !same_words(record, each, load.place, load.calls))
       return;
     // It has to be there when its state comes back.
-    const bool made = std::any_of(desk.made.begin(), desk.made.end(), [&](const FileUse& other) {
-      return other.event->self.object() == each.object && other.order < put.order;
-    });
+    const bool made = std::any_of(
+        checkpoint_root.made.begin(), checkpoint_root.made.end(), [&](const FileUse& other) {
+          return other.event->self.object() == each.object && other.order < put.order;
+        });
     if (!made) return;
     const std::string name = each.what.substr(each.what.rfind('.') + 1) + suffix;
     for (const syntax::DictItem& item : dict->items)
@@ -329,8 +336,8 @@ void offer_states(const Record& record, const CheckpointRoot& desk, const FileUs
 
 // Is what is loaded a checkpoint of this program, by its keys? A path that the command line gives may be that
 // of any of them.
-bool is_own(const Record& record, const CheckpointRoot& desk, const FileUse& save, const FileUse& put,
-    const Loaded& loaded) {
+bool is_own(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save,
+    const FileUse& put, const Loaded& loaded) {
   const Value object = saved_object(save);
   if (path_of(record, *loaded.load).value.is(Kind::string) || !loaded.key.is(Kind::string) ||
       !object.is(Kind::dict))
@@ -341,36 +348,37 @@ bool is_own(const Record& record, const CheckpointRoot& desk, const FileUse& sav
     return nullptr;
   };
   const Value* state = holds(loaded.key);
-  const FileUse* taken = state ? state_of(desk, *state) : nullptr;
+  const FileUse* taken = state ? state_of(checkpoint_root, *state) : nullptr;
   if (!taken || taken->event->self.object() != put.event->self.object()) return false;
   // The progress comes back, too, under its own name.
-  return std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
+  return std::any_of(checkpoint_root.reads.begin(), checkpoint_root.reads.end(), [&](const FileUse& read) {
     if (!(read.event->self == loaded.load->event->result) || read.event->arguments.empty() ||
         !read.event->arguments[0].is(Kind::string))
       return false;
     const Value* item = holds(read.event->arguments[0]);
-    return item && !state_of(desk, *item);
+    return item && !state_of(checkpoint_root, *item);
   });
 }
 
 // States that are saved, and stay in the file: nothing in the program loads the state of what has one.
-void tell_unread(const Record& record, const CheckpointRoot& desk, const FileUse& save,
+void tell_unread(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save,
     const FileUse& resumed, const Held& held, Report& report, Once& once) {
   const auto comes_back = [&](const Object* object) {
-    return std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) {
-      return put.event->self.object() == object || same_line(desk, put.event->self.object(), object);
+    return std::any_of(checkpoint_root.put.begin(), checkpoint_root.put.end(), [&](const FileUse& put) {
+      return put.event->self.object() == object ||
+          same_line(checkpoint_root, put.event->self.object(), object);
     });
   };
   // Who hands the loaded dict on may do it there.
-  if (desk.handed_over || resumed.guarded) return;
-  for (const auto* uses : {&desk.steps, &desk.updates})
+  if (checkpoint_root.handed_over || resumed.guarded) return;
+  for (const auto* uses : {&checkpoint_root.steps, &checkpoint_root.updates})
     for (const FileUse& use : *uses) {
       const bool by_scaler = use.event->row->operation == Operation::scaler_step;
       const Value self = by_scaler ? argument(*use.event, 0) : use.event->self;
       if (!self.is(Kind::instance) || self.as<Instance>()->symbolic || !held.states.contains(self.object()) ||
-          comes_back(self.object()) || told_where(record, desk, self.object()))
+          comes_back(self.object()) || told_where(record, checkpoint_root, self.object()))
         continue;
-      if (uses == &desk.steps && !has_state(record, desk, self.object())) continue;
+      if (uses == &checkpoint_root.steps && !has_state(record, checkpoint_root, self.object())) continue;
       if (use.event->row->operation == Operation::scaler_update)
         if (const values::Cond on = enabled(record, self.object());
             on && record.symbols.decide(on) != Answer::yes)
@@ -389,34 +397,37 @@ void tell_unread(const Record& record, const CheckpointRoot& desk, const FileUse
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.handed_over || desk.root->truncated || !desk.trains) continue;
-    for (const FileUse& save : desk.saves) {
-      const auto held = held_in(desk, saved_object(save));
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.trains) continue;
+    for (const FileUse& save : checkpoint_root.saves) {
+      const auto held = held_in(checkpoint_root, saved_object(save));
       if (!held || !held->progress || held->states.empty()) continue;
-      const Path path = final_path(record, desk, save);
+      const Path path = final_path(record, checkpoint_root, save);
       // The states come back before the training goes on, and so does the progress.
       const FileUse *resumed = nullptr, *restored = nullptr;
-      for (const FileUse& put : desk.put) {
+      for (const FileUse& put : checkpoint_root.put) {
         if (put.event->arguments.empty() || put.order > save.order) continue;
-        const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
+        const Loaded loaded = loaded_from(checkpoint_root, put.event->arguments[0]);
         if (loaded.load && held->states.contains(put.event->self.object()) &&
-            (same_file(path_of(record, *loaded.load), path) || is_own(record, desk, save, put, loaded))) {
+            (same_file(path_of(record, *loaded.load), path) ||
+                is_own(record, checkpoint_root, save, put, loaded))) {
           resumed = loaded.load;
           restored = &put;
         }
       }
       if (!resumed) continue;
-      const bool continues = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& read) {
-        const bool state = std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) {
-          return !put.event->arguments.empty() && put.event->arguments[0] == read.event->result;
-        });
-        return read.event->self == resumed->event->result && !state;
-      });
+      const bool continues = std::any_of(
+          checkpoint_root.reads.begin(), checkpoint_root.reads.end(), [&](const FileUse& read) {
+            const bool state = std::any_of(
+                checkpoint_root.put.begin(), checkpoint_root.put.end(), [&](const FileUse& put) {
+                  return !put.event->arguments.empty() && put.event->arguments[0] == read.event->result;
+                });
+            return read.event->self == resumed->event->result && !state;
+          });
       if (!continues) continue;
-      const std::vector<Lacking> missing = lacking(record, desk, held->states);
+      const std::vector<Lacking> missing = lacking(record, checkpoint_root, held->states);
       if (missing.empty()) {
-        tell_unread(record, desk, save, *resumed, *held, report, once);
+        tell_unread(record, checkpoint_root, save, *resumed, *held, report, once);
         continue;
       }
       if (!once(save.event->place)) continue;
@@ -432,7 +443,7 @@ void check(const Record& record, Report& report) {
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming loads it here");
       for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");
-      offer_states(record, desk, save, *restored, missing, report, *finding);
+      offer_states(record, checkpoint_root, save, *restored, missing, report, *finding);
     }
   }
 }

@@ -35,34 +35,35 @@ bool is_as_taken(Value state, const OperationEvent& taken) {
 }
 
 // The loop that takes the state now and then and trains in between; null if none does.
-const LoopEvent* training_around(const CheckpointRoot& desk, const FileUse& taken, const FileUse& used) {
+const LoopEvent* training_around(
+    const CheckpointRoot& checkpoint_root, const FileUse& taken, const FileUse& used) {
   for (const LoopEvent* loop : taken.loops) {
     if (!repeats(*loop) || std::ranges::find(used.loops, loop) != used.loops.end()) continue;
-    if (std::ranges::any_of(desk.steps,
+    if (std::ranges::any_of(checkpoint_root.steps,
             [&](const FileUse& step) { return std::ranges::find(step.loops, loop) != step.loops.end(); }))
       return loop;
   }
   return nullptr;
 }
 
-const FileUse* kept_in(const CheckpointRoot& desk, const FileUse& used, Value given) {
+const FileUse* kept_in(const CheckpointRoot& checkpoint_root, const FileUse& used, Value given) {
   std::vector<Value> all;
   leaves(given, all);
   for (const Value& each : all)
-    for (const FileUse& taken : desk.taken)
+    for (const FileUse& taken : checkpoint_root.taken)
       if (taken.order < used.order && taken.event->result.object() == each.object() &&
           taken.event->self.is(Kind::instance) && is_as_taken(each, *taken.event) &&
-          training_around(desk, taken, used))
+          training_around(checkpoint_root, taken, used))
         return &taken;
   return nullptr;
 }
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.root->truncated || desk.steps.empty()) continue;
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.root->truncated || checkpoint_root.steps.empty()) continue;
     const auto look = [&](const FileUse& used, Value given, const char* consequence, const char* there) {
-      const FileUse* taken = kept_in(desk, used, given);
+      const FileUse* taken = kept_in(checkpoint_root, used, given);
       if (!taken || !once(taken->event->place)) return;
       Finding* finding = report.add(Severity::warning, taken->event->place, taken->event->calls,
           std::string(
@@ -70,15 +71,15 @@ void check(const Record& record, Report& report) {
               consequence + " Keep a copy: `copy.deepcopy(model.state_dict())`.");
       if (!finding) return;
       report.relate(*finding, used.event->place, there);
-      report.relate(
-          *finding, training_around(desk, *taken, used)->place, "the training goes on in this loop");
+      report.relate(*finding, training_around(checkpoint_root, *taken, used)->place,
+          "the training goes on in this loop");
     };
-    for (const FileUse& put : desk.put)
+    for (const FileUse& put : checkpoint_root.put)
       if (!put.event->arguments.empty() && put.event->self.is(Kind::instance))
         look(put, put.event->arguments[0],
             "what is loaded in the end are the weights of the last step, not those of the moment.",
             "loaded here");
-    for (const FileUse& save : desk.saves)
+    for (const FileUse& save : checkpoint_root.saves)
       look(save, saved_object(save),
           "what is saved in the end are the weights of the last step, not those of the moment.",
           "saved here");

@@ -25,15 +25,15 @@ Value attribute(Value value, std::string_view name) {
 
 // ---------------------------------------------------------------- keys of a dict
 
-void look_at_read(
-    const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& read, Once& once) {
+void look_at_read(const Record& record, Report& report, const CheckpointRoot& checkpoint_root,
+    const FileUse& read, Once& once) {
   const Value key = argument(*read.event, 0);
   if (!key.is(Kind::string) || read.guarded) return;
-  const auto load = std::find_if(desk.loads.begin(), desk.loads.end(),
+  const auto load = std::find_if(checkpoint_root.loads.begin(), checkpoint_root.loads.end(),
       [&](const FileUse& each) { return each.event->result == read.event->self; });
   // `if "ema" in checkpoint:` asks first.
-  if (load == desk.loads.end() || load->guarded || read.turns.size() > load->turns.size()) return;
-  const auto saves = writers(record, desk, path_of(record, *load));
+  if (load == checkpoint_root.loads.end() || load->guarded || read.turns.size() > load->turns.size()) return;
+  const auto saves = writers(record, checkpoint_root, path_of(record, *load));
   std::vector<std::string> keys;
   for (const FileUse* save : saves) {
     const Value object = saved_object(*save);
@@ -54,10 +54,11 @@ void look_at_read(
   // The only key that nobody reads is meant.
   std::vector<std::string> unread;
   for (const std::string& each : keys) {
-    const bool is_read = std::any_of(desk.reads.begin(), desk.reads.end(), [&](const FileUse& other) {
-      return other.event->self == read.event->self && !other.event->arguments.empty() &&
-          other.event->arguments[0].is(Kind::string) && other.event->arguments[0].text() == each;
-    });
+    const bool is_read = std::any_of(
+        checkpoint_root.reads.begin(), checkpoint_root.reads.end(), [&](const FileUse& other) {
+          return other.event->self == read.event->self && !other.event->arguments.empty() &&
+              other.event->arguments[0].is(Kind::string) && other.event->arguments[0].text() == each;
+        });
     if (!is_read) unread.push_back(each);
   }
   if (unread.size() != 1 || !record.in_file(read.event->place)) return;
@@ -194,17 +195,17 @@ bool is_of_module(const OperationEvent& event) { return event.row->path.starts_w
 // The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is
 // a dict of several states, or the program itself gives a part of the same file to an optimizer. Empty: they
 // lie under some key.
-std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const FileUse& put,
+std::optional<std::string> weights_in_whole(const CheckpointRoot& checkpoint_root, const FileUse& put,
     const FileUse& load, const std::vector<const FileUse*>& saves) {
   std::optional<std::string> key;
   for (const FileUse* save : saves) {
     const Value object = saved_object(*save);
-    if (!object.is(Kind::dict) || state_of(desk, object) || values::Heap::dict_state(object)->open)
+    if (!object.is(Kind::dict) || state_of(checkpoint_root, object) || values::Heap::dict_state(object)->open)
       return std::nullopt;
     std::string model;
     bool states = false;
     for (const auto& [name, item] : values::Heap::dict_state(object)->items) {
-      const FileUse* state = state_of(desk, item);
+      const FileUse* state = state_of(checkpoint_root, item);
       if (!name.is(Kind::string) || item.is(Kind::tensor)) return std::nullopt;
       states = states || state;
       if (state && is_of_module(*state->event)) model = model.empty() ? std::string(name.text()) : "?";
@@ -214,11 +215,11 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
   }
   if (key && put.event->self.is(Kind::instance)) return *key == "?" ? "" : key;
   // Parts of it that are no weights.
-  for (const FileUse& read : desk.reads) {
+  for (const FileUse& read : checkpoint_root.reads) {
     if (read.event->self != load.event->result || read.guarded || read.event->arguments.empty() ||
         !read.event->arguments[0].is(Kind::string))
       continue;
-    if (std::ranges::any_of(desk.put, [&](const FileUse& other) {
+    if (std::ranges::any_of(checkpoint_root.put, [&](const FileUse& other) {
           return !other.event->arguments.empty() && other.event->arguments[0] == read.event->result;
         }))
       return key.value_or("");
@@ -226,7 +227,7 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
   // A part that has no name of the model's: no state of it has that.
   const Held own = held_in(argument(*put.event, "own"));
   if (key || !own.complete || own.tensors.empty()) return std::nullopt;
-  for (const FileUse& read : desk.reads)
+  for (const FileUse& read : checkpoint_root.reads)
     if (read.event->self == load.event->result && !read.guarded && read.turns.size() <= load.turns.size() &&
         !read.event->arguments.empty() && read.event->arguments[0].is(Kind::string) &&
         !own.tensors.contains(std::string(read.event->arguments[0].text())))
@@ -235,10 +236,10 @@ std::optional<std::string> weights_in_whole(const CheckpointRoot& desk, const Fi
 }
 
 // All of a checkpoint is given to the model, instead of the weights in it.
-bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
+bool is_whole(const Record& record, Report& report, const CheckpointRoot& checkpoint_root, const FileUse& put,
     const FileUse& load, const std::vector<const FileUse*>& saves, bool loose, Once& once) {
   if (!is_of_module(*put.event) || load.guarded || put.turns.size() > load.turns.size()) return false;
-  const auto key = weights_in_whole(desk, put, load, saves);
+  const auto key = weights_in_whole(checkpoint_root, put, load, saves);
   if (!key) return false;
   if (!once(put.event->place)) return true;
   const std::string part = key->empty() ? "the part that holds them" : values::code("[\"" + *key + "\"]");
@@ -261,25 +262,25 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& desk, 
 }
 
 // Is the training continued from the file: is the state of an optimizer loaded from it as well?
-bool is_continued(const CheckpointRoot& desk, const FileUse& load) {
-  return std::ranges::any_of(desk.put, [&](const FileUse& put) {
+bool is_continued(const CheckpointRoot& checkpoint_root, const FileUse& load) {
+  return std::ranges::any_of(checkpoint_root.put, [&](const FileUse& put) {
     return !put.event->arguments.empty() && put.event->row->path.starts_with("torch.optim.") &&
-        loaded_from(desk, put.event->arguments[0]).load == &load;
+        loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
   });
 }
 
 // A training that is continued from a file whose path is given: it is one that the program has saved, under
 // the keys that it asks for. The state of a wrapped model in it does not fit the model inside, nor the other
 // way around.
-void look_at_continued(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
-    const Loaded& loaded, bool loose, Once& once) {
-  if (!loaded.key.is(Kind::string) || !is_continued(desk, *loaded.load)) return;
+void look_at_continued(const Record& record, Report& report, const CheckpointRoot& checkpoint_root,
+    const FileUse& put, const Loaded& loaded, bool loose, Once& once) {
+  if (!loaded.key.is(Kind::string) || !is_continued(checkpoint_root, *loaded.load)) return;
   std::set<std::string_view> asked;
-  for (const FileUse& read : desk.reads)
+  for (const FileUse& read : checkpoint_root.reads)
     if (read.event->self == loaded.load->event->result && !read.event->arguments.empty() &&
         read.event->arguments[0].is(Kind::string))
       asked.insert(read.event->arguments[0].text());
-  for (const CheckpointRoot& other : Files::of(record).desks())
+  for (const CheckpointRoot& other : Files::of(record).checkpoint_roots())
     for (const FileUse& save : other.saves) {
       const Value object = saved_object(save);
       if (!object.is(Kind::dict) || values::Heap::dict_state(object)->open) continue;
@@ -323,22 +324,22 @@ void look_at_continued(const Record& record, Report& report, const CheckpointRoo
     }
 }
 
-void look_at_put(
-    const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put, Once& once) {
+void look_at_put(const Record& record, Report& report, const CheckpointRoot& checkpoint_root,
+    const FileUse& put, Once& once) {
   if (put.event->arguments.empty() || put.guarded) return;
   if (argument(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
     report.add(Severity::warning, put.event->place, put.event->calls,
         "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
     return;
   }
-  const Loaded loaded = loaded_from(desk, put.event->arguments[0]);
+  const Loaded loaded = loaded_from(checkpoint_root, put.event->arguments[0]);
   if (!loaded.load) return;
   const bool loose = put.event->arguments.size() > 1 && put.event->row->parameters.size() > 1 &&
       !(put.event->arguments[1].is(Kind::boolean) &&
           record.symbols.decide(put.event->arguments[1].condition()) == Answer::yes);
-  const auto saves = writers(record, desk, path_of(record, *loaded.load));
-  if (!loaded.key && is_whole(record, report, desk, put, *loaded.load, saves, loose, once)) return;
-  if (saves.empty()) return look_at_continued(record, report, desk, put, loaded, loose, once);
+  const auto saves = writers(record, checkpoint_root, path_of(record, *loaded.load));
+  if (!loaded.key && is_whole(record, report, checkpoint_root, put, *loaded.load, saves, loose, once)) return;
+  if (saves.empty()) return look_at_continued(record, report, checkpoint_root, put, loaded, loose, once);
   if (!put.event->self.is(Kind::instance)) return;
   const FileUse* taken = nullptr;
   for (const FileUse* save : saves) {
@@ -350,7 +351,7 @@ void look_at_put(
         if (name.is(Kind::string) && name.text() == loaded.key.text()) item = value;
       object = item;
     }
-    const FileUse* one = state_of(desk, object);
+    const FileUse* one = state_of(checkpoint_root, object);
     if (!one || (taken && one->event->self.object() != taken->event->self.object())) return;
     taken = one;
   }
@@ -420,11 +421,12 @@ void look_at_put(
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::state, Severity::error);
   Once once;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.root->truncated) continue;
-    for (const FileUse& read : desk.reads) look_at_read(record, report, desk, read, once);
-    for (const FileUse& save : desk.saves) look_at_save(report, save, once);
-    for (const FileUse& put : desk.put) look_at_put(record, report, desk, put, once);
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.root->truncated) continue;
+    for (const FileUse& read : checkpoint_root.reads)
+      look_at_read(record, report, checkpoint_root, read, once);
+    for (const FileUse& save : checkpoint_root.saves) look_at_save(report, save, once);
+    for (const FileUse& put : checkpoint_root.put) look_at_put(record, report, checkpoint_root, put, once);
   }
 }
 

@@ -14,17 +14,21 @@ namespace {
 
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.handed_over || desk.root->truncated || !desk.parallel || !desk.trains) continue;
-    for (const FileUse& load : desk.loads) {
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.parallel ||
+        !checkpoint_root.trains)
+      continue;
+    for (const FileUse& load : checkpoint_root.loads) {
       const Value where = argument(*load.event, 1);
       if (!where.is(Kind::none)) continue;
       const Path path = path_of(record, load);
       if (!path.value || record.heap.sharing(path.value) != Sharing::uniform) continue;
-      const bool restores = std::any_of(desk.put.begin(), desk.put.end(), [&](const FileUse& put) {
-        return !put.event->arguments.empty() && loaded_from(desk, put.event->arguments[0]).load == &load;
-      });
-      if (!restores || by_ranks(record, desk, load) == Who::none) continue;
+      const bool restores = std::any_of(
+          checkpoint_root.put.begin(), checkpoint_root.put.end(), [&](const FileUse& put) {
+            return !put.event->arguments.empty() &&
+                loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
+          });
+      if (!restores || by_ranks(record, checkpoint_root, load) == Who::none) continue;
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
       Finding* finding = report.add(Severity::hint, load.event->place, load.event->calls,

@@ -55,7 +55,8 @@ std::string beside(const Expr& file, const std::string& text) {
   return "str(" + text + ") + \".tmp\"";
 }
 
-// Is the name made in the loop of the save, or nobody sees where? Then each round may have one of its own.
+// Is the name made in the loop of the save, or nobody sees where? Then each iteration may have one of its
+// own.
 bool varies(const FileUse& save, const Path& path) {
   if (!path.value.is(Kind::unknown)) return false;
   const auto* name = path.value.as<values::Unknown>();
@@ -94,19 +95,21 @@ void mend(const Record& record, Finding& finding, const OperationEvent& save) {
 
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.handed_over || desk.root->truncated || !desk.trains) continue;
-    for (const FileUse& save : desk.saves) {
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.trains) continue;
+    for (const FileUse& save : checkpoint_root.saves) {
       const Path path = path_of(record, save);
-      if (save.loops.empty() || !repeats(*save.loops.back()) || is_moved(record, desk, save) ||
+      if (save.loops.empty() || !repeats(*save.loops.back()) || is_moved(record, checkpoint_root, save) ||
           !is_fixed(record, path))
         continue;
-      const auto resumed = std::find_if(desk.loads.begin(), desk.loads.end(), [&](const FileUse& load) {
-        return load.order < save.order && load.loops.size() < save.loops.size() &&
-            same_file(path_of(record, load), path) &&
-            (path_of(record, load).value == path.value || !varies(save, path));
-      });
-      if (resumed == desk.loads.end() || std::find(told.begin(), told.end(), save.event->place) != told.end())
+      const auto resumed = std::find_if(
+          checkpoint_root.loads.begin(), checkpoint_root.loads.end(), [&](const FileUse& load) {
+            return load.order < save.order && load.loops.size() < save.loops.size() &&
+                same_file(path_of(record, load), path) &&
+                (path_of(record, load).value == path.value || !varies(save, path));
+          });
+      if (resumed == checkpoint_root.loads.end() ||
+          std::find(told.begin(), told.end(), save.event->place) != told.end())
         continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::information, save.event->place, save.event->calls,

@@ -23,19 +23,19 @@ namespace {
 std::string name_in(const Record& record, const FileUse& use) { return object_text(record, *use.event, ""); }
 
 // Of a dict that is saved: the state that lies under a key; null if it is none, or not known.
-const FileUse* state_under(const CheckpointRoot& desk, const FileUse& save, std::string_view key) {
+const FileUse* state_under(const CheckpointRoot& checkpoint_root, const FileUse& save, std::string_view key) {
   const Value object = saved_object(save);
   if (!object.is(Kind::dict)) return nullptr;
   for (const auto& [name, item] : values::Heap::dict_state(object)->items)
-    if (name.is(Kind::string) && name.text() == key) return state_of(desk, item);
+    if (name.is(Kind::string) && name.text() == key) return state_of(checkpoint_root, item);
   return nullptr;
 }
 
 // The keys that states of the object are loaded from.
-std::vector<std::string_view> keys_of(const CheckpointRoot& desk, const Object* object) {
+std::vector<std::string_view> keys_of(const CheckpointRoot& checkpoint_root, const Object* object) {
   std::vector<std::string_view> found;
-  for (const FileUse& put : desk.put) {
-    const Loaded from = loaded_from(desk, argument(*put.event, 0));
+  for (const FileUse& put : checkpoint_root.put) {
+    const Loaded from = loaded_from(checkpoint_root, argument(*put.event, 0));
     if (from.load && from.key.is(Kind::string) &&
         belong_together(put.event->self.object(), object) != Answer::no)
       found.push_back(from.key.text());
@@ -46,16 +46,16 @@ std::vector<std::string_view> keys_of(const CheckpointRoot& desk, const Object* 
 // The saves that write what a load reads: by the path or, where the paths cannot be compared, by the keys
 // that are read of it, if there are several.
 std::vector<const FileUse*> written_for(
-    const Record& record, const CheckpointRoot& desk, const FileUse& load) {
-  auto saves = writers(record, desk, path_of(record, load));
+    const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& load) {
+  auto saves = writers(record, checkpoint_root, path_of(record, load));
   if (!saves.empty()) return saves;
   std::set<std::string_view> read;
-  for (const FileUse& each : desk.reads)
+  for (const FileUse& each : checkpoint_root.reads)
     if (each.event->self == load.event->result && !each.event->arguments.empty() &&
         each.event->arguments[0].is(Kind::string))
       read.insert(each.event->arguments[0].text());
   if (read.size() < 2) return saves;
-  for (const FileUse& save : desk.saves) {
+  for (const FileUse& save : checkpoint_root.saves) {
     const Value object = saved_object(save);
     if (!object.is(Kind::dict)) continue;
     std::set<std::string_view> keys;
@@ -66,15 +66,16 @@ std::vector<const FileUse*> written_for(
   return saves;
 }
 
-void look_at_part(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
-    const Loaded& from, Once& once) {
+void look_at_part(const Record& record, Report& report, const CheckpointRoot& checkpoint_root,
+    const FileUse& put, const Loaded& from, Once& once) {
   const Object* own = put.event->self.object();
-  const auto saves = written_for(record, desk, *from.load);
+  const auto saves = written_for(record, checkpoint_root, *from.load);
   const FileUse *taken = nullptr, *written = nullptr;
   for (const FileUse* save : saves) {
     // Objects of another root are others in any case.
-    if (std::ranges::none_of(desk.saves, [&](const FileUse& each) { return &each == save; })) return;
-    const FileUse* state = state_under(desk, *save, from.key.text());
+    if (std::ranges::none_of(checkpoint_root.saves, [&](const FileUse& each) { return &each == save; }))
+      return;
+    const FileUse* state = state_under(checkpoint_root, *save, from.key.text());
     if (!state || !state->event->self.object() ||
         belong_together(state->event->self.object(), own) != Answer::no)
       return;
@@ -83,7 +84,7 @@ void look_at_part(const Record& record, Report& report, const CheckpointRoot& de
   }
   if (!taken) return;
   // Who loads the other from a key of its own does not make this one to go on in its place.
-  const auto keys = keys_of(desk, taken->event->self.object());
+  const auto keys = keys_of(checkpoint_root, taken->event->self.object());
   if (keys.empty() || std::ranges::find(keys, from.key.text()) != keys.end()) return;
   const std::string name = name_in(record, put), other = name_in(record, *taken);
   if (name.empty() || other.empty() || name == other || !once(taken->event->place)) return;
@@ -97,9 +98,9 @@ void look_at_part(const Record& record, Report& report, const CheckpointRoot& de
   report.relate(*finding, written->event->place, "saved here");
 }
 
-void look_at_whole(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& put,
-    const Loaded& from, Once& once) {
-  const auto saves = writers(record, desk, path_of(record, *from.load));
+void look_at_whole(const Record& record, Report& report, const CheckpointRoot& checkpoint_root,
+    const FileUse& put, const Loaded& from, Once& once) {
+  const auto saves = writers(record, checkpoint_root, path_of(record, *from.load));
   if (saves.empty() || put.guarded) return;
   for (const FileUse* save : saves)
     if (!save->event->arguments.empty() && saved_object(*save).object() != put.event->self.object()) return;
@@ -114,16 +115,16 @@ void look_at_whole(const Record& record, Report& report, const CheckpointRoot& d
 
 void check(const Record& record, Report& report) {
   Once once;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.handed_over) continue;
-    for (const FileUse& put : desk.put) {
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.handed_over) continue;
+    for (const FileUse& put : checkpoint_root.put) {
       if (put.event->arguments.empty() || !put.event->self.object()) continue;
-      const Loaded from = loaded_from(desk, put.event->arguments[0]);
+      const Loaded from = loaded_from(checkpoint_root, put.event->arguments[0]);
       if (!from.load) continue;
       if (from.key.is(Kind::string))
-        look_at_part(record, report, desk, put, from, once);
+        look_at_part(record, report, checkpoint_root, put, from, once);
       else if (!from.key)
-        look_at_whole(record, report, desk, put, from, once);
+        look_at_whole(record, report, checkpoint_root, put, from, once);
     }
   }
 }

@@ -81,10 +81,11 @@ Asked asks(const Record& record, const OperationEvent& load) {
   return Asked::nothing;
 }
 
-void look_at(const Record& record, Report& report, const CheckpointRoot& desk, const FileUse& load) {
+void look_at(
+    const Record& record, Report& report, const CheckpointRoot& checkpoint_root, const FileUse& load) {
   const Asked asked = asks(record, *load.event);
   if (load.guarded || asked == Asked::no) return;
-  const auto saves = writers(record, desk, path_of(record, load));
+  const auto saves = writers(record, checkpoint_root, path_of(record, load));
   std::string what;
   for (const FileUse* save : saves) {
     what = refused_in(saved_object(*save));
@@ -111,12 +112,12 @@ void check(const Record& record, Report& report) {
   // Somewhere the program names what may be made.
   if (interpreter::is_noted(record, "torch.serialization.safe_globals")) return;
   std::vector<Place> told;
-  for (const CheckpointRoot& desk : Files::of(record).desks()) {
-    if (desk.root->truncated) continue;
-    for (const FileUse& load : desk.loads) {
+  for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
+    if (checkpoint_root.root->truncated) continue;
+    for (const FileUse& load : checkpoint_root.loads) {
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
-      look_at(record, report, desk, load);
+      look_at(record, report, checkpoint_root, load);
     }
   }
 }

@@ -36,7 +36,7 @@ void check_keys(const Node& table, std::string_view section, DocumentReport& rep
                     "`, and says nothing of it") +
             ". Did you mean `" + std::string(meant) + "`?");
     const std::string quote = field.is_quoted ? "\"" : "";
-    report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant),
+    report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(field.key, meant),
         field.key_span, quote + std::string(meant) + quote);
   }
 }
@@ -125,7 +125,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
         "`" + at(name)->key + "` is one of " + listed + "; accelerate refuses \"" + given->text + "\"" +
             (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
     if (!meant.empty())
-      report.fix(finding, "Write " + std::string(meant), documents::is_slip(upper, meant), given->span,
+      report.fix(finding, "Write " + std::string(meant), documents::is_typo(upper, meant), given->span,
           std::string(meant));
   }
   if (is_no(value("sync_module_states")) && !is_no(value("cpu_ram_efficient_loading"))) {

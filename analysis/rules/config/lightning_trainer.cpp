@@ -12,7 +12,7 @@ extern const Rule rule;
 
 namespace {
 
-using libraries::LightningMistake;
+using libraries::LightningMisuse;
 using libraries::LightningSetting;
 
 std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem) {
@@ -24,11 +24,11 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
       continue;
     LightningSetting setting;
     setting.name = name;
-    const std::vector<LightningMistake> mistakes = libraries::mistakes_of_lightning({&setting, 1});
-    if (mistakes.empty() || mistakes.front().meant.empty()) continue;
-    const std::string meant(mistakes.front().meant);
+    const std::vector<LightningMisuse> misuses = libraries::misuses_of_lightning({&setting, 1});
+    if (misuses.empty() || misuses.front().meant.empty()) continue;
+    const std::string meant(misuses.front().meant);
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
-    return Fix{"Rename to " + meant, documents::is_slip(name, meant),
+    return Fix{"Rename to " + meant, documents::is_typo(name, meant),
         {{report.location({problem.place.chunk, span}), meant}}};
   }
   return std::nullopt;
@@ -70,19 +70,19 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     for (const Field& field : table->fields)
       if (!field.key.starts_with('_') && !field.is_merged)
         settings.push_back(setting(field)), fields.push_back(&field);
-    for (const LightningMistake& mistake : libraries::mistakes_of_lightning(settings)) {
-      const Field& field = *fields[mistake.at];
+    for (const LightningMisuse& misuse : libraries::misuses_of_lightning(settings)) {
+      const Field& field = *fields[misuse.at];
       // Who reads the file is not seen.
-      Finding& finding = report.add(mistake.is_former ? Severity::information : Severity::warning,
-          mistake.of_name ? field.key_span : field.value.span, mistake.text + ".");
-      if (mistake.other)
+      Finding& finding = report.add(misuse.is_former ? Severity::information : Severity::warning,
+          misuse.of_name ? field.key_span : field.value.span, misuse.text + ".");
+      if (misuse.other)
         report.relate(
-            finding, fields[*mistake.other]->value.span, "`" + fields[*mistake.other]->key + "` is set here");
+            finding, fields[*misuse.other]->value.span, "`" + fields[*misuse.other]->key + "` is set here");
       const std::string quote = field.is_quoted ? "\"" : "";
-      if (mistake.of_name && !mistake.meant.empty())
-        report.fix(finding, "Rename to " + std::string(mistake.meant),
-            documents::is_slip(field.key, mistake.meant), field.key_span,
-            quote + std::string(mistake.meant) + quote);
+      if (misuse.of_name && !misuse.meant.empty())
+        report.fix(finding, "Rename to " + std::string(misuse.meant),
+            documents::is_typo(field.key, misuse.meant), field.key_span,
+            quote + std::string(misuse.meant) + quote);
     }
   }
 }

@@ -41,7 +41,7 @@ bool is_section(std::string_view name) {
   return std::find(known.begin(), known.end(), name) != known.end();
 }
 
-std::string shown_type(const Key& key) {
+std::string displayed_type(const Key& key) {
   std::string text(key.type == "str" ? "text" : key.type);
   if (!key.choices.empty()) {
     text = "one of ";
@@ -51,7 +51,7 @@ std::string shown_type(const Key& key) {
   return text;
 }
 std::string help_of(const Key& key) {
-  return "`" + std::string(key.section) + "." + std::string(key.name) + "`: " + shown_type(key) +
+  return "`" + std::string(key.section) + "." + std::string(key.name) + "`: " + displayed_type(key) +
       "\n\nRead by torchtitan from `[" + std::string(key.section) + "]`; `--" + std::string(key.section) +
       "." + std::string(key.name) +
       "` on the command line comes before it: [its documentation](https://github.com/pytorch/torchtitan/blob/v0.2.2/torchtitan/config/job_config.py).";
@@ -117,7 +117,7 @@ std::vector<KeyChoice> choices(const Document& document, std::uint32_t offset) {
   const Node* table = document.root.at(section);
   for (const Key& key : all)
     if (key.section == section && !(table && table->find(key.name)))
-      made.push_back({std::string(key.name), shown_type(key), help_of(key)});
+      made.push_back({std::string(key.name), displayed_type(key), help_of(key)});
   return made;
 }
 
@@ -141,7 +141,7 @@ void check_table(const Field& section, DocumentReport& report) {
           "torchtitan 0.2 has no key `" + field.key + "` in `[" + section.key +
               "]`, and refuses unknown ones: \"Invalid field names\". Did you mean `" + std::string(meant) +
               "`?");
-      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant),
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(field.key, meant),
           field.key_span, std::string(meant));
     } else if (!has_type(*key, field.value)) {
       report.add(Severity::warning, field.value.span,
@@ -176,7 +176,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     Finding& finding = report.add(Severity::warning, section.key_span,
         "torchtitan 0.2 has no section `[" + section.key + "]`. Did you mean `[" + std::string(meant) +
             "]`?");
-    report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(section.key, meant),
+    report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(section.key, meant),
         section.key_span, std::string(meant));
   }
 }

@@ -14,7 +14,7 @@ extern const Rule rule;
 
 namespace {
 
-using libraries::TrainingMistake;
+using libraries::TrainingMisuse;
 using libraries::TrainingSetting;
 
 // The name, or the value, that a mistake of a call is about becomes what looks meant.
@@ -28,7 +28,7 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
     const std::string_view meant = libraries::near_training_argument(name);
     if (meant.empty() || libraries::former_training_argument(name)) continue;
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
-    return Fix{"Rename to " + std::string(meant), documents::is_slip(name, meant),
+    return Fix{"Rename to " + std::string(meant), documents::is_typo(name, meant),
         {{report.location({problem.place.chunk, span}), std::string(meant)}}};
   }
   return std::nullopt;
@@ -62,13 +62,13 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   std::vector<TrainingSetting> settings;
   const auto& fields = input.document.root.fields;
   for (const Field& field : fields) settings.push_back(setting(field));
-  for (const TrainingMistake& mistake : libraries::mistakes_of_training(settings, true, false, false)) {
-    const Field& field = fields[mistake.at];
+  for (const TrainingMisuse& misuse : libraries::misuses_of_training(settings, true, false, false)) {
+    const Field& field = fields[misuse.at];
     const bool of_name = !libraries::training_argument(field.key, true);
-    std::string message = mistake.text;
-    const bool is_number = settings[mistake.at].kind == TrainingSetting::Kind::text &&
+    std::string message = misuse.text;
+    const bool is_number = settings[misuse.at].kind == TrainingSetting::Kind::text &&
         !field.value.text.empty() &&
-        field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && mistake.meant.empty() &&
+        field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && misuse.meant.empty() &&
         !of_name;
     if (is_number && input.document.language == documents::Language::yaml &&
         field.value.span.end - field.value.span.begin == field.value.text.size())
@@ -79,16 +79,16 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
                   : field.value.text) +
           "`";
     // Programs that read YAML often turn numbers into numbers themselves.
-    Finding& finding = report.add(mistake.is_former || is_number ? Severity::information : Severity::warning,
+    Finding& finding = report.add(misuse.is_former || is_number ? Severity::information : Severity::warning,
         of_name ? field.key_span : field.value.span, message + ".");
-    if (mistake.other)
+    if (misuse.other)
       report.relate(
-          finding, fields[*mistake.other].value.span, "`" + fields[*mistake.other].key + "` is set here");
+          finding, fields[*misuse.other].value.span, "`" + fields[*misuse.other].key + "` is set here");
     const std::string quote = field.is_quoted ? "\"" : "";
-    if (of_name && !mistake.meant.empty())
-      report.fix(finding, "Rename to " + std::string(mistake.meant),
-          documents::is_slip(field.key, mistake.meant), field.key_span,
-          quote + std::string(mistake.meant) + quote);
+    if (of_name && !misuse.meant.empty())
+      report.fix(finding, "Rename to " + std::string(misuse.meant),
+          documents::is_typo(field.key, misuse.meant), field.key_span,
+          quote + std::string(misuse.meant) + quote);
   }
 }
 

@@ -73,7 +73,7 @@ const LoopEvent* loop_of(const Block& block, const OperationEvent& read) {
       if (loop->place.chunk == read.place.chunk && loop->calls == read.calls &&
           loop->place.span.begin <= read.place.span.begin && read.place.span.end <= loop->place.span.end)
         return loop;
-      std::ranges::for_each(loop->rounds, look);
+      std::ranges::for_each(loop->iterations, look);
       break;
     }
     case EventKind::branch:
@@ -89,7 +89,7 @@ const LoopEvent* loop_of(const Block& block, const OperationEvent& read) {
   return nullptr;
 }
 
-// What the rounds of a loop or of a comprehension have left in a list is stacked: the last is smaller.
+// What the iterations of a loop or of a comprehension have left in a list is stacked: the last is smaller.
 void look_at_stacks(const Record& record, const Training& training, Report& report, Once& once) {
   for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
     for (const TrainingRoot& training_root : *training_roots)
@@ -104,9 +104,9 @@ void look_at_stacks(const Record& record, const Training& training, Report& repo
         if (!last) continue;
         const LoopEvent* loop = loop_of(training_root.root->block, *reading->reads[0]);
         if (loop &&
-            (each.in(loop) || std::any_of(loop->rounds.begin(), loop->rounds.end(), [](const Block& round) {
-              return is_left_early(round);
-            })))
+            (each.in(loop) ||
+                std::any_of(loop->iterations.begin(), loop->iterations.end(),
+                    [](const Block& iteration) { return is_left_early(iteration); })))
           continue;
         const auto of_others = size_for(record, *last, size, last->others),
                    of_last = size_for(record, *last, size, last->size);
@@ -123,8 +123,8 @@ void look_at_stacks(const Record& record, const Training& training, Report& repo
       }
 }
 
-// Something fails on the last batch alone, as the run of the last round has shown.
-void look_at_last_rounds(const Record& record, const Training& training, Report& report, Once& once) {
+// Something fails on the last batch alone, as the run of the last iteration has shown.
+void look_at_last_iterations(const Record& record, const Training& training, Report& report, Once& once) {
   for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
     for (const TrainingRoot& training_root : *training_roots)
       for (const TrainingEvent& each : training_root.all) {
@@ -154,11 +154,11 @@ void look_at_last_rounds(const Record& record, const Training& training, Report&
       }
 }
 
-// Does every round come to it? Of a loop that trains nothing: nothing decides about it but what decides about
-// the loop.
-bool comes_in_each_round(const Record& record, const Reading& reading, const TrainingEvent& each) {
+// Does every iteration come to it? Of a loop that trains nothing: nothing decides about it but what decides
+// about the loop.
+bool comes_in_each_iteration(const Record& record, const Reading& reading, const TrainingEvent& each) {
   const TrainingLoop& loop = *reading.training;
-  if (loop.backward) return in_every_round(record, loop, each);
+  if (loop.backward) return in_every_iteration(record, loop, each);
   if (each.in_handler || !each.in(loop.loop) || loop.loop->unrolled) return false;
   const auto read = std::ranges::find_if(
       loop.training_root->all, [&](const TrainingEvent& other) { return other.event == reading.reads[0]; });
@@ -175,12 +175,13 @@ void check(const Record& record, Report& report) {
       });
   Once once;
   look_at_stacks(record, training, report, once);
-  look_at_last_rounds(record, training, report, once);
+  look_at_last_iterations(record, training, report, once);
   for (const Reading& reading : readings(loops)) {
     const auto last = last_batch(record, reading);
     if (!last) continue;
-    const auto& rounds = reading.training->loop->rounds;
-    if (std::any_of(rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round); }))
+    const auto& iterations = reading.training->loop->iterations;
+    if (std::any_of(iterations.begin(), iterations.end(),
+            [](const Block& iteration) { return is_left_early(iteration); }))
       continue;
     const auto is_batch = [&](const values::TensorState* input) {
       return input && input->shape.ndim_known && !input->shape.dims.empty() &&
@@ -190,7 +191,7 @@ void check(const Record& record, Report& report) {
     bool told = false;
     for (const TrainingEvent& each : reading.training->training_root->all) {
       const OperationEvent& event = *each.event;
-      if (each.in_attempt || !comes_in_each_round(record, reading, each)) continue;
+      if (each.in_attempt || !comes_in_each_iteration(record, reading, each)) continue;
       if (event.row->operation == Operation::has_to_fit && event.arguments.size() > 1 &&
           !event.self.is(values::Kind::instance)) {
         // Equal for all batches but the last.
@@ -218,7 +219,7 @@ void check(const Record& record, Report& report) {
       } else if (event.row->operation == Operation::normalizes_batch && reading.training->backward) {
         const values::TensorState* input = event.argument_state(0);
         if (last->size != 1 || !is_batch(input) || input->shape.dims.size() < 2) continue;
-        // One value per channel: the sizes behind the channels are all 1.
+        // One value per channel: the sizes after the channels are all 1.
         bool single = true;
         for (std::size_t i = 2; i < input->shape.dims.size(); ++i)
           single = single && input->shape.dims[i].size &&

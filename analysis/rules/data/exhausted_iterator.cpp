@@ -1,6 +1,6 @@
-// data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first round of
-// the outer one reads it to its end, and the others find nothing. Knows what the run knows of the iterator,
-// and where the text makes it.
+// data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first iteration
+// of the outer one reads it to its end, and the others find nothing. Knows what the run knows of the
+// iterator, and where the text makes it.
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -120,7 +120,7 @@ public:
         if (!around.empty()) judge(loop, *around.back());
         judge_within(loop);
         around.push_back(&loop);
-        for (const interpreter::Block& round : loop.rounds) look(round, around);
+        for (const interpreter::Block& iteration : loop.iterations) look(iteration, around);
         around.pop_back();
         break;
       }
@@ -142,8 +142,8 @@ private:
   // Does an iteration of the inner loop train or compute anything that matters?
   static bool works(const LoopEvent& loop) {
     bool found = false;
-    for (const interpreter::Block& round : loop.rounds)
-      visit(round, [&](const Event& each) {
+    for (const interpreter::Block& iteration : loop.iterations)
+      visit(iteration, [&](const Event& each) {
         if (each.kind != EventKind::operation) return;
         const Operation operation = static_cast<const OperationEvent&>(each).row->operation;
         found = found || operation == Operation::backward || operation == Operation::optimizer_step ||

@@ -31,17 +31,17 @@ bool same(Value a, Value b) { return a && b && a.object() && a.kind == b.kind &&
 
 // ---------------------------------------------------------------- learned from what is evaluated on
 
-// The part behind a border, of samples of which another part is what stands before it, if the program calls
+// The part after a border, of samples of which another part is what stands before it, if the program calls
 // it one to evaluate on.
 const Fact* evaluated_rest(const Record& record, Value samples) {
   if (!samples.is(Kind::unknown)) return nullptr;
   const auto& items = samples.as<values::Unknown>()->items;
-  const auto border = [&](const std::pair<Value, Value>& item, bool behind) -> Value {
+  const auto border = [&](const std::pair<Value, Value>& item, bool after) -> Value {
     if (!item.first.is(Kind::slice)) return {};
     const auto& slice = *item.first.as<values::SliceObject>();
     const auto none = [](Value value) { return !value || value.is(Kind::none); };
-    if (!none(slice.step) || !none(behind ? slice.upper : slice.lower)) return {};
-    return none(behind ? slice.lower : slice.upper) ? Value{} : behind ? slice.lower : slice.upper;
+    if (!none(slice.step) || !none(after ? slice.upper : slice.lower)) return {};
+    return none(after ? slice.lower : slice.upper) ? Value{} : after ? slice.lower : slice.upper;
   };
   for (const auto& rest : items) {
     const Value begin = border(rest, true);

@@ -136,8 +136,8 @@ std::vector<Fix> agree_first(const Report& report, const Mismatch& mismatch) {
           std::none_of(branch->body.begin(), branch->body.end(),
               [&](const Stmt* stmt) { return stmt->span == mismatch.place.span; })))
     return {};
-  // A loop that all ranks leave, though not in the same round, asks something else in each.
-  if (mismatch.cause != Cause::rounds && !can_be_agreed_on(record, where.chunk, *branch->test)) return {};
+  // A loop that all ranks leave, though not in the same iteration, asks something else in each.
+  if (mismatch.cause != Cause::iterations && !can_be_agreed_on(record, where.chunk, *branch->test)) return {};
   bool binds = false;
   for_each_expression(*branch->test, [&](const Expr& part) {
     binds = binds || part.kind == ExprKind::named || part.kind == ExprKind::await;
@@ -182,7 +182,7 @@ std::vector<Fix> enter_before_leaving(const Report& report, const Mismatch& mism
   const Stmt& root = *record.chunk(mismatch.place).chunk->stmt;
   const auto path = enclosing(root, mismatch.place.span), others = enclosing(root, event->place.span);
   if (path.empty() || others.empty() || &scope_of(path) != &scope_of(others)) return {};
-  // Of a loop around both, only a round is left.
+  // Of a loop around both, only an iteration is left.
   const Stmt* innermost = nullptr;
   for (const Enclosing& level : path)
     if (level.stmt->kind == StmtKind::for_ || level.stmt->kind == StmtKind::while_) innermost = level.stmt;

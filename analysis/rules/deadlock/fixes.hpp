@@ -25,8 +25,8 @@ std::vector<Fix> buffer_for_others(const Report& report, const Mismatch& mismatc
 std::vector<Fix> join_loop(const Report& report, const Mismatch& mismatch);
 // The loader leaves out the last batch, where that gives all ranks as many.
 std::vector<Fix> drop_last_batch(const Report& report, const Mismatch& mismatch);
-// Loops whose rounds differ: these, or the ranks that leave by a condition agree on it.
-std::vector<Fix> as_many_rounds(const Report& report, const Mismatch& mismatch);
+// Loops whose iterations differ: these, or the ranks that leave by a condition agree on it.
+std::vector<Fix> as_many_iterations(const Report& report, const Mismatch& mismatch);
 // The module inside the wrapper is called, which does not communicate.
 std::vector<Fix> call_module_inside(const Record& record, const Guarded& guarded, Place seen);
 

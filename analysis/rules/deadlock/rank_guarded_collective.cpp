@@ -95,7 +95,7 @@ public:
     const Comparison& comparison = report_.ranks().comparison();
     for (const auto& root : record_.roots) {
       if (root->truncated) continue;
-      forwards_only_ = comparison.settled.contains(root.get());
+      forwards_only_ = comparison.compared_roots.contains(root.get());
       look_at(*root);
     }
     for (const Mismatch& mismatch : comparison.found) {
@@ -317,7 +317,7 @@ private:
     for (Fix& fix : finding->fixes) fix.preferred = fix.preferred && !seen.supposed;
   }
 
-  // The forward of the same module that the other ranks go on to: at once, or in the next round of a loop
+  // The forward of the same module that the other ranks go on to: at once, or in the next iteration of a loop
   // around the guard.
   const OperationEvent* next_forward(const Seen& seen) const {
     const OperationEvent& event = *seen.guarded.event;
@@ -328,10 +328,10 @@ private:
     const OperationEvent* found = nullptr;
     visit_roots(record_, [&](const Event& around) {
       if (found || around.kind != EventKind::loop || static_cast<const LoopEvent&>(around).unrolled) return;
-      for (const Block& round : static_cast<const LoopEvent&>(around).rounds) {
+      for (const Block& iteration : static_cast<const LoopEvent&>(around).iterations) {
         bool guard_is_here = false;
         const OperationEvent* first = nullptr;
-        visit(round, [&](const Event& inner) {
+        visit(iteration, [&](const Event& inner) {
           guard_is_here = guard_is_here || &inner == seen.guarded.guard;
           if (!guard_is_here && !first && inner.kind == EventKind::operation &&
               is_same(static_cast<const OperationEvent&>(inner)))

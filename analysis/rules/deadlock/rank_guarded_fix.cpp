@@ -222,7 +222,7 @@ private:
         const auto found = call.find(old);
         if (found == std::string::npos) return false;
         call.replace(found, old.size(), name);
-        if (!source_name.empty() && read_behind(source_name))
+        if (!source_name.empty() && read_after(source_name))
           take_back = outer + std::string(source_name.text()) + " = " + name + ".item()" + end;
       }
     } else if (info && reads_local_of(*event.expr, body_, at_)) {
@@ -316,7 +316,7 @@ private:
       const Span test = source_.absolute(guard_->test->span);
       text.replace(test.begin - header.begin, test.end - test.begin, rank_test_);
     }
-    // A comment behind the colon stays with it.
+    // A comment after the colon stays with it.
     const Span lines = source_.lines(*guard_, *guard_);
     std::string_view rest = source_.slice({header.end, lines.end});
     rest = rest.substr(0, rest.find_first_of("\r\n"));
@@ -350,7 +350,7 @@ private:
   std::vector<Enclosing> around() const {
     return enclosing(*record_.chunks[guarded_.guard->place.chunk].chunk->stmt, guard_->span);
   }
-  bool read_behind(Name name) const {
+  bool read_after(Name name) const {
     for (std::size_t i = at_ + 1; i < body_.size(); ++i)
       if (reads_name(*body_[i], name)) return true;
     for (const Enclosing& level : around())

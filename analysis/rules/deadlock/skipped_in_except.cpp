@@ -127,9 +127,9 @@ bool swallows(const Record& record, const Block& handler, const Failure& failure
       (last.kind != EventKind::exit || static_cast<const ExitEvent&>(last).exit != ExitKind::raise);
 }
 
-// The tries behind which the process communicates again, in order or in another iteration; all of them in a
-// function that nobody calls. Behind others it ends.
-std::vector<const AttemptEvent*> tries_behind_which_more_comes(const Root& root) {
+// The tries after which the process communicates again, in order or in another iteration; all of them in a
+// function that nobody calls. After others it ends.
+std::vector<const AttemptEvent*> tries_with_more_after(const Root& root) {
   std::vector<const AttemptEvent*> found;
   std::vector<const AttemptEvent*> open;  // tries that lie behind
   const std::function<void(const Block&, bool)> walk = [&](const Block& block, bool repeated) {
@@ -151,7 +151,7 @@ std::vector<const AttemptEvent*> tries_behind_which_more_comes(const Root& root)
   return found;
 }
 
-// The other way round: a collective in the try, behind what may fail on one rank alone.
+// The other way round: a collective in the try, after what may fail on one rank alone.
 void tell_of_bodies(const Record& record, Report& report) {
   const auto& found = report.ranks().comparison().found;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
@@ -178,7 +178,7 @@ void tell_of_bodies(const Record& record, Report& report) {
           failure->of_file ? "this may fail on one rank alone" : "this may be raised on one rank alone");
   };
   for (const auto& root : record.roots)
-    for (const AttemptEvent* attempt : tries_behind_which_more_comes(*root)) look(*attempt);
+    for (const AttemptEvent* attempt : tries_with_more_after(*root)) look(*attempt);
 }
 
 void check(const Record& record, Report& report) {

@@ -1,6 +1,6 @@
-// deadlock/uneven-loop: a loop with collectives whose number of rounds depends on the rank. Every possible
-// run of two, three and four processes is played (see match.hpp): an error is reported only if each run that
-// gets there hangs or fails.
+// deadlock/uneven-loop: a loop with collectives whose number of iterations depends on the rank. Every
+// possible run of two, three and four processes is played (see match.hpp): an error is reported only if each
+// run that gets there hangs or fails.
 #include "rules/deadlock/fixes.hpp"
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
@@ -8,7 +8,9 @@
 namespace stepzero::rules::deadlock::uneven_loop {
 
 namespace {
-void check(const Record&, Report& report) { tell(report, Cause::rounds, Severity::error, as_many_rounds); }
+void check(const Record&, Report& report) {
+  tell(report, Cause::iterations, Severity::error, as_many_iterations);
+}
 }  // namespace
 
 extern constexpr Rule rule = complete({

@@ -8,7 +8,7 @@ namespace stepzero::rules::deadlock::unwaited {
 
 namespace {
 
-// Waits at once: behind a call whose result is dropped, or on a line of its own for the name that holds the
+// Waits at once: after a call whose result is dropped, or on a line of its own for the name that holds the
 // request.
 std::vector<Fix> wait_here(const Report& report, const Mismatch& mismatch) {
   const Record& record = report.record();
@@ -32,10 +32,10 @@ std::vector<Fix> wait_here(const Report& report, const Mismatch& mismatch) {
       !(assign.value->span == mismatch.place.span))
     return {};
   const std::string request(syntax::as<syntax::NameExpr>(*assign.targets[0]).id.text());
-  const std::uint32_t behind = source.lines(stmt, stmt).end;
-  if (!source.slice({behind - 1, behind}).ends_with('\n')) return {};
+  const std::uint32_t after = source.lines(stmt, stmt).end;
+  if (!source.slice({after - 1, after}).ends_with('\n')) return {};
   fix.title = "Wait for " + request + " here";
-  fix.edits.push_back({{source.path(), {behind, behind}},
+  fix.edits.push_back({{source.path(), {after, after}},
       source.indentation(stmt) + request + ".wait()" + source.line_ending()});
   return {fix};
 }

@@ -134,8 +134,8 @@ void check_backwards(const Record& record, Report& report) {
   }
 }
 
-// Does each round of the loop come to the event that comes to the other one?
-bool in_each_round(
+// Does each iteration of the loop come to the event that comes to the other one?
+bool in_each_iteration(
     const TrainingRoot& training_root, const TrainingEvent& event, const TrainingEvent& other) {
   const LoopEvent* loop = event.loops.back();
   const auto times = [&](const TrainingEvent& one) {
@@ -179,7 +179,7 @@ void check_clearing(const Record& record, Report& report) {
                 !each.loops.empty() && each.loops.back() == clear.loops.back();
           });
       if (!steps || *steps < 2 || !stage || *stage > 1 || backward == training_root.all.end()) continue;
-      if (!in_each_round(training_root, clear, *backward) || !once(clear.event->place)) continue;
+      if (!in_each_iteration(training_root, clear, *backward) || !once(clear.event->place)) continue;
       Finding* finding = report.add(Severity::warning, clear.event->place, clear.event->calls,
           "The engine of DeepSpeed accumulates " + std::to_string(*steps) +
               " micro-batches and clears the gradients itself after the last one. This clears them before: only the last micro-batch of each window is trained on, with 1/" +

@@ -13,7 +13,7 @@ using namespace deepspeed;
 
 std::string help_of(const Key& key) {
   std::string text = "`" + std::string(key.name) + "`";
-  if (const std::string type = shown_type(key); !type.empty()) text += ": " + type;
+  if (const std::string type = displayed_type(key); !type.empty()) text += ": " + type;
   text += "\n\n";
   if (const std::string_view purpose = deepspeed::purpose(key.section, key.name); !purpose.empty())
     text += std::string(purpose) + "\n\n";
@@ -103,7 +103,7 @@ std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uin
   const std::string_view text = document.text->bytes();
   if (const std::string name = key_before(text, offset); !name.empty()) return value_choices(section, name);
   if (in_value) return choices;
-  // Behind a colon stands a value.
+  // After a colon stands a value.
   std::size_t before = offset;
   while (before > 0 && text[before - 1] != '\n' && text[before - 1] != ',' && text[before - 1] != '{' &&
       text[before - 1] != ':')
@@ -112,7 +112,7 @@ std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uin
   for (const Key& key : keys())
     if (key.section == section && key.type != KeyType::removed && key.instead.empty() &&
         !around->find(key.name))
-      choices.push_back({std::string(key.name), shown_type(key), help_of(key)});
+      choices.push_back({std::string(key.name), displayed_type(key), help_of(key)});
   return choices;
 }
 

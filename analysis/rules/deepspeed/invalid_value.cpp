@@ -100,7 +100,7 @@ void judge_class(const Node& root, std::string_view section, std::string_view ow
           (is_optimizer ? "optim" : "optim.lr_scheduler") + " has none of this name" +
           (meant.empty() ? "" : ": did you mean `" + std::string(meant) + "`?"));
   if (!meant.empty())
-    report.fix(finding, "Write " + std::string(meant), documents::is_slip(type->text, meant), type->span,
+    report.fix(finding, "Write " + std::string(meant), documents::is_typo(type->text, meant), type->span,
         '"' + std::string(meant) + '"');
 }
 
@@ -146,7 +146,7 @@ void judge(const Document& document, DocumentReport& report) {
         continue;  // the old form
       const std::string why = refusal(*key, field.value);
       if (why.empty()) continue;
-      std::string wanted = shown_type(*key);
+      std::string wanted = displayed_type(*key);
       if (const std::size_t end = wanted.find(';'); end != std::string::npos) wanted.resize(end);
       if (key->least != unbounded && key->type == KeyType::integer)
         wanted += " of " + std::to_string(static_cast<std::int64_t>(key->least)) + " or more";

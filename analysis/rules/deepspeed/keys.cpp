@@ -97,7 +97,7 @@ bool is_strict(std::string_view section) {
       [&](const Key& key) { return key.section == section && is_written(key) && key.strict; });
 }
 
-std::string shown_type(const Key& key) {
+std::string displayed_type(const Key& key) {
   constexpr std::string_view names[] = {
       "", "true or false", "an integer", "a number", "a text", "a list", "a table", ""};
   std::string text(names[static_cast<int>(key.type)]);

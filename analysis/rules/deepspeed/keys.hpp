@@ -40,7 +40,7 @@ bool was_open(std::string_view section);
 bool is_of_optimizer(std::string_view section);
 
 // "an integer, 500000000 by default"
-std::string shown_type(const Key& key);
+std::string displayed_type(const Key& key);
 // What it means; empty for most.
 std::string_view purpose(std::string_view section, std::string_view name);
 

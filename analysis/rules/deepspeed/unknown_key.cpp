@@ -65,7 +65,7 @@ void unknown(
     const bool is_there = std::ranges::any_of(
         table.fields, [&](const Field& each) { return each.key == meant; });
     if (!is_there)
-      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(field.key, meant),
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(field.key, meant),
           field.key_span, '"' + std::string(meant) + '"');
     return;
   }

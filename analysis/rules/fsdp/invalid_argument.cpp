@@ -111,7 +111,7 @@ const Wrap* earlier(const std::vector<Wrap>& wraps, std::size_t index) {
   if (!object || object->of_many) return nullptr;
   for (std::size_t i = 0; i < index; ++i) {
     const Wrap& other = wraps[i];
-    // On another way, or of a module that is made anew in each round, it may not be the same one.
+    // On another way, or of a module that is made anew in each iteration, it may not be the same one.
     if (!other.in_place || !other.turns.empty() || !wrap.turns.empty() || !other.module.is(Kind::instance) ||
         other.event->place == wrap.event->place)
       continue;

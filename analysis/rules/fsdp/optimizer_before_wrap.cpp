@@ -29,14 +29,14 @@ void check(const Record& record, Report& report) {
     for (const Wrap& wrap : wraps) {
       if (!wrap.module.is(values::Kind::instance) || !replaces_parameters(record, wrap)) continue;
       const TrainingEvent* made = nullptr;
-      bool behind = false;
+      bool after = false;
       for (const TrainingEvent& each : training_root.all) {
-        behind = behind || each.event == wrap.event;
-        if (!behind && each.event->row->operation == Operation::optimizer_made &&
+        after = after || each.event == wrap.event;
+        if (!after && each.event->row->operation == Operation::optimizer_made &&
             module_of_parameters(attribute(each.event->self, values::OptimizerState::parameters)).object() ==
                 wrap.module.object())
           made = &each;
-        const Value stepped = behind && made ? stepped_optimizer(*each.event) : Value{};
+        const Value stepped = after && made ? stepped_optimizer(*each.event) : Value{};
         if (!stepped || stepped.object() != training_root.standing(made->event->self.object()) ||
             !once(made->event->place))
           continue;

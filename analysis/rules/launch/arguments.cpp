@@ -326,7 +326,7 @@ private:
             (meant.empty() ? ": it is one of " + listed : ". Did you mean `" + std::string(meant) + "`?"));
     report_.relate(finding, commands.where, "the commands are declared here");
     if (!meant.empty() && given.written.end - given.written.begin == given.text.size())
-      report_.fix(finding, "Rename to " + std::string(meant), documents::is_slip(given.text, meant),
+      report_.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.text, meant),
           given.written, std::string(meant));
   }
 
@@ -409,7 +409,7 @@ private:
     const std::size_t whole = flag.text.size() + (word.attached ? 1 + word.attached->text.size() : 0);
     if (flag.written.end - flag.written.begin == whole)
       report_.fix(finding, "Rename to " + std::string(meant),
-          is_one_dash || documents::is_slip(flag.text, meant),
+          is_one_dash || documents::is_typo(flag.text, meant),
           {flag.written.begin, flag.written.begin + static_cast<std::uint32_t>(flag.text.size())},
           std::string(meant));
   }

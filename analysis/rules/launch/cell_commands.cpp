@@ -8,7 +8,7 @@ namespace {
 
 constexpr char mark = '\x01';  // no text of a notebook holds it
 
-// NAME=value or NAME value, behind `%env`.
+// NAME=value or NAME value, after `%env`.
 void read_variable(std::string_view line, std::uint32_t begin, documents::Script& into) {
   std::size_t at = std::min(line.find(' '), line.size());
   at = std::min(line.find_first_not_of(' ', at), line.size());

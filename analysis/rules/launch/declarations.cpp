@@ -10,7 +10,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr std::size_t most_rounds = 256;  // of loops over literals
+constexpr std::size_t most_iterations = 256;  // of loops over literals
 
 // The text of a name, or of an attribute of one; empty if it is neither.
 std::string dotted(const Expr& expr) {
@@ -130,7 +130,7 @@ std::optional<std::string> Declarations::text(const Expr& expr, const Bindings& 
   }
 }
 
-std::vector<Declarations::Bindings> Declarations::rounds(const std::vector<const ForStmt*>& loops) const {
+std::vector<Declarations::Bindings> Declarations::iterations(const std::vector<const ForStmt*>& loops) const {
   std::vector<Bindings> all(1);
   for (const ForStmt* loop : loops) {
     const auto list = elements(loop->iterable);
@@ -150,7 +150,7 @@ std::vector<Declarations::Bindings> Declarations::rounds(const std::vector<const
         longer.push_back(std::move(with));
       }
     all = std::move(longer);
-    if (all.size() > most_rounds) return {Bindings()};
+    if (all.size() > most_iterations) return {Bindings()};
   }
   return all;
 }
@@ -263,7 +263,7 @@ void Declarations::add_parser(const CallExpr& call, const CallSite& site) {
 }
 
 void Declarations::argument(const CallExpr& call, const CallSite& site) {
-  for (const Bindings& bound : rounds(site.loops)) {
+  for (const Bindings& bound : iterations(site.loops)) {
     const auto known = receiver(call, site, bound);
     if (!known) unnamed_ = true;
     const Receiver of = known.value_or(Receiver{});

@@ -52,7 +52,7 @@ private:
   std::optional<std::string> text(const syntax::Expr& expr, const Bindings& bound) const;
   // The elements of a list or a tuple that is written out.
   std::optional<std::vector<const syntax::Expr*>> elements(const syntax::Expr* expr) const;
-  std::vector<Bindings> rounds(const std::vector<const syntax::ForStmt*>& loops) const;
+  std::vector<Bindings> iterations(const std::vector<const syntax::ForStmt*>& loops) const;
 
   ScriptOptions& made_;
   std::map<std::string_view, const syntax::Expr*> constants_;  // null: assigned more than once

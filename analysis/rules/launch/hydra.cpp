@@ -297,7 +297,7 @@ void judge_overrides(
             (meant.empty() ? "`+" + each.key + "=…` adds one" : "Did you mean `" + meant + "`?"));
     const Span written = each.word->written;
     if (!meant.empty() && written.end - written.begin == each.word->text.size())
-      report.fix(finding, "Rename to " + meant, documents::is_slip(each.key, meant),
+      report.fix(finding, "Rename to " + meant, documents::is_typo(each.key, meant),
           {written.begin, written.begin + static_cast<std::uint32_t>(each.key.size())}, meant);
   }
   for (const auto& [key, leaf] : keys) {

@@ -16,7 +16,7 @@ namespace stepzero::rules::launch {
 
 using namespace syntax;
 using documents::Word;
-using libraries::LightningMistake;
+using libraries::LightningMisuse;
 using libraries::LightningSetting;
 
 namespace {
@@ -210,7 +210,7 @@ private:
     const std::size_t at = flag.text.find(from);
     if (flag.written.end - flag.written.begin < flag.text.size() || at == std::string::npos) return;
     const auto begin = flag.written.begin + static_cast<std::uint32_t>(at);
-    report_.fix(finding, "Rename to " + to, documents::is_slip(from, to),
+    report_.fix(finding, "Rename to " + to, documents::is_typo(from, to),
         {begin, begin + static_cast<std::uint32_t>(from.size())}, to);
   }
 
@@ -224,22 +224,22 @@ private:
       settings.push_back(setting(name, is_plain && each.value ? &*each.value : nullptr));
       flags.push_back(&each);
     }
-    for (const LightningMistake& mistake : libraries::mistakes_of_lightning(settings)) {
-      const Given& flag = *flags[mistake.at];
-      const std::string& name = settings[mistake.at].name;
-      const Severity severity = mistake.is_former        ? Severity::information
-          : mistake.is_certain && !flag.flag->by_default ? Severity::error
-                                                         : Severity::warning;
-      std::string message = mistake.text;
-      if (mistake.of_name && !mistake.is_former)
+    for (const LightningMisuse& misuse : libraries::misuses_of_lightning(settings)) {
+      const Given& flag = *flags[misuse.at];
+      const std::string& name = settings[misuse.at].name;
+      const Severity severity = misuse.is_former        ? Severity::information
+          : misuse.is_certain && !flag.flag->by_default ? Severity::error
+                                                        : Severity::warning;
+      std::string message = misuse.text;
+      if (misuse.of_name && !misuse.is_former)
         message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
             name + "`: it ends over `--trainer." + name + "`" +
-            (mistake.meant.empty() ? "" : ". Did you mean `" + std::string(mistake.meant) + "`?");
+            (misuse.meant.empty() ? "" : ". Did you mean `" + std::string(misuse.meant) + "`?");
       Finding& finding = report_.add(
-          severity, mistake.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
-      if (mistake.other) report_.relate(finding, flags[*mistake.other]->flag->written, "it is set here");
-      if (mistake.of_name && !mistake.meant.empty())
-        rename(finding, *flag.flag, name, std::string(mistake.meant));
+          severity, misuse.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
+      if (misuse.other) report_.relate(finding, flags[*misuse.other]->flag->written, "it is set here");
+      if (misuse.of_name && !misuse.meant.empty())
+        rename(finding, *flag.flag, name, std::string(misuse.meant));
     }
   }
 
@@ -289,7 +289,7 @@ private:
         report_.relate(finding, {*path, field.key_span}, "the key");
         report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
         if (!meant.empty())
-          finding.fixes.push_back({"Rename the key to " + meant, documents::is_slip(field.key, meant),
+          finding.fixes.push_back({"Rename the key to " + meant, documents::is_typo(field.key, meant),
               {{{*path, field.key_span}, meant}}});
       }
     }

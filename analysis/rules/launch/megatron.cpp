@@ -91,14 +91,14 @@ void judge_megatron_options(const DocumentInput& input, const LaunchLine& line, 
         flag.find(Chars::words) != std::string::npos || is_declared(flag))
       continue;
     std::string_view meant = documents::nearest(flag, names);
-    if (meant.empty() || !documents::is_slip(flag, meant)) meant = begun_by(flag);
+    if (meant.empty() || !documents::is_typo(flag, meant)) meant = begun_by(flag);
     // What the program's own scripts name, they declare.
     if (meant.empty() || is_of_package(input, line, {flag})) continue;
     Finding& finding = report.add(Severity::warning, word.written,
         "Megatron declares no option `" + flag + "`, completes no beginnings, and ends over it: \"" +
             "unrecognized arguments\". Did you mean `" + std::string(meant) + "`?");
     if (word.written.end - word.written.begin >= flag.size())
-      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(flag, meant),
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(flag, meant),
           {word.written.begin, word.written.begin + static_cast<std::uint32_t>(flag.size())},
           std::string(meant));
   }

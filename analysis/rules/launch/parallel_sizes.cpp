@@ -248,7 +248,7 @@ private:
   bool is_open_ = false;  // options may be given besides that are not known
 };
 
-std::string shown(double number) {
+std::string source_excerpt(double number) {
   if (number == std::floor(number)) return std::to_string(static_cast<std::int64_t>(number));
   std::string text = std::to_string(number);
   text.erase(text.find_last_not_of('0') + 1);
@@ -260,9 +260,9 @@ std::string spelled(std::string_view name, const Given& given) {
       "`";
 }
 std::string named(std::string_view name, const Given& given) {
-  return name == "world" ? shown(*given.number) + " processes"
+  return name == "world" ? source_excerpt(*given.number) + " processes"
                          : "`" + given.flag.text +
-          (given.number ? " " + (given.value ? given.value->text : shown(*given.number)) : "") + "`";
+          (given.number ? " " + (given.value ? given.value->text : source_excerpt(*given.number)) : "") + "`";
 }
 
 class Judgment {
@@ -344,14 +344,15 @@ private:
         product *= number;
         ++count;
         factors += (factors.empty() ? "" : " × ") + text;
-        numbers += (numbers.empty() ? "" : " × ") + shown(number);
+        numbers += (numbers.empty() ? "" : " × ") + source_excerpt(number);
       };
       if (name == "2") return take(2, "2");
       if (name == "data") {
         const auto number = copies();
         is_known = is_known && number && *number > 1;
         if (number)
-          given.push_back(sizes_.find("world")), take(*number, shown(*number) + " data-parallel processes");
+          given.push_back(sizes_.find("world")),
+              take(*number, source_excerpt(*number) + " data-parallel processes");
         return;
       }
       const Given* size = sizes_.find(name);
@@ -373,11 +374,11 @@ private:
     if (!told_.insert(demand.one).second) return;
     if (exactly)
       return tell(demand, one, given,
-          named(demand.one, one) + " are not the " + shown(product) +
+          named(demand.one, one) + " are not the " + source_excerpt(product) +
               " that the degrees of parallelism multiply to");
     tell(demand, one, given,
         named(demand.one, one) + (demand.one == "world" ? " are" : " is") + " not divisible by " + factors +
-            (count > 1 ? " = " + numbers + " = " + shown(product) : " = " + numbers));
+            (count > 1 ? " = " + numbers + " = " + source_excerpt(product) : " = " + numbers));
   }
 
   void tell(const Demand& demand, const Given& one, const std::vector<const Given*>& others,

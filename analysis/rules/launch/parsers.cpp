@@ -23,7 +23,7 @@ constexpr std::size_t most_modules = 400;
 constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "jsonargparse",
     "configargparse", "draccus", "pyrallis", "docopt", "plac", "gflags", "tap", "argh", "yacs", "clize",
     "cyclopts", "chz", "datargs", "omegaconf.cli"};
-// Calls behind which options come from elsewhere.
+// Calls after which options come from elsewhere.
 constexpr std::string_view other_makers[] = {"parse_known_args", "parse_known_intermixed_args",
     "add_argparse_args", "from_argparse_args", "register_and_parse", "parse_args_into_dataclasses",
     "set_parser", "add_cli_args"};

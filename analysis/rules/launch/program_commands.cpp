@@ -32,7 +32,7 @@ bool is_among(std::string_view text, const auto& list) {
 // What a name stands for in one function, or in the module.
 struct Binding {
   const Expr* value = nullptr;  // null: more than one, or none that is known
-  bool grows = false;           // words are added behind it
+  bool grows = false;           // words are added after it
   std::uint32_t offset = 0;     // of the statement that the value stands in
 };
 using Scope = std::map<std::string_view, Binding>;

@@ -121,7 +121,7 @@ bool is_after(const Record& record, std::uint32_t chunk, const Stmt& stmt, Place
 }
 
 // What all ranks have to agree on: NCCL's documentation of its variables, 2.27, and of torch.distributed.
-constexpr std::string_view alike_on_all_ranks[] = {"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS",
+constexpr std::string_view same_on_all_ranks[] = {"NCCL_ALGO", "NCCL_PROTO", "NCCL_MIN_NCHANNELS",
     "NCCL_MAX_NCHANNELS", "NCCL_BUFFSIZE", "NCCL_NTHREADS", "NCCL_CROSS_NIC", "NCCL_P2P_DISABLE",
     "NCCL_SHM_DISABLE", "NCCL_P2P_LEVEL", "TORCH_DISTRIBUTED_DEBUG", "MASTER_ADDR", "MASTER_PORT"};
 
@@ -148,8 +148,8 @@ bool names_rank(const Expr& expr) {
 // `if rank == 0:` around it, with nothing set on the other ranks.
 void check_some_ranks(const Record& record, std::uint32_t chunk, const Set& set, std::string_view name,
     Span where, Report& report) {
-  if (std::find(std::begin(alike_on_all_ranks), std::end(alike_on_all_ranks), name) ==
-      std::end(alike_on_all_ranks))
+  if (std::find(std::begin(same_on_all_ranks), std::end(same_on_all_ranks), name) ==
+      std::end(same_on_all_ranks))
     return;
   for (const Enclosing& around : enclosing(*record.chunks[chunk].chunk->stmt, set.stmt->span)) {
     if (around.stmt->kind != StmtKind::if_) continue;
@@ -165,7 +165,7 @@ void check_some_ranks(const Record& record, std::uint32_t chunk, const Set& set,
   }
 }
 
-// CUDA_VISIBLE_DEVICES behind the first use of the GPU, in the statements of the module.
+// CUDA_VISIBLE_DEVICES after the first use of the GPU, in the statements of the module.
 void check_after_cuda(const Record& record, std::uint32_t chunk, const Set& set, std::string_view name,
     Span where, Report& report) {
   if (name != "CUDA_VISIBLE_DEVICES" || record.chunks[chunk].chunk->stmt != set.stmt) return;
@@ -202,7 +202,7 @@ void check_reads(const Record& record, Report& report) {
       const std::string_view name = string_of(index);
       if (name.size() < 8 || find_variable(name)) return;
       const auto meant = std::find_if(std::begin(set_by_launchers), std::end(set_by_launchers),
-          [&](std::string_view each) { return each != name && documents::is_slip(name, each); });
+          [&](std::string_view each) { return each != name && documents::is_typo(name, each); });
       if (meant == std::end(set_by_launchers)) return;
       bool is_set = false;
       for (std::uint32_t j = 0; j < record.chunks.size() && !is_set; ++j)

@@ -248,7 +248,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     std::string port;
   };
   const std::vector<LaunchLine> lines = launch_lines(input.document.script);
-  std::vector<Job> behind;  // those that still run where the next begins
+  std::vector<Job> after;  // those that still run where the next begins
   const documents::ShellCommand* last = nullptr;
   const std::string_view text = input.document.text->bytes();
   for (const LaunchLine& line : lines) {
@@ -261,7 +261,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     if (last && std::any_of(last, line.command, [](const documents::ShellCommand& each) {
           return !each.words.empty() && each.words.front().text == "wait";
         }))
-      behind.clear();
+      after.clear();
     last = line.command;
     if (line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) continue;
     if (!line.is_whole || line.command->is_conditional || !line.wrapper.empty() || line.has("standalone") ||
@@ -270,7 +270,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     const Word* port = port_of(line);
     if (port && !port->is_known()) continue;
     const std::string own = port ? port->text : "29500";
-    for (const Job& other : behind)
+    for (const Job& other : after)
       if (other.port == own && line.script && other.line->script) {
         Finding& finding = report.add(Severity::warning,
             port ? port->written : line.command->words[line.first].span,
@@ -285,7 +285,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     while (end < text.size() && (text[end] == ' ' || text[end] == '\t')) ++end;
     const bool in_background = end < text.size() && text[end] == '&' &&
         (end + 1 == text.size() || text[end + 1] != '&');
-    if (in_background) behind.push_back({&line, own});
+    if (in_background) after.push_back({&line, own});
   }
 }
 

@@ -12,7 +12,7 @@ namespace stepzero::rules::launch {
 
 namespace {
 
-std::string shown(std::string_view choices) {
+std::string source_excerpt(std::string_view choices) {
   std::string text;
   for (const char c : choices) text += c == '|' ? std::string(", ") : std::string(1, c);
   return text;
@@ -92,8 +92,8 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
   if (!known->choices.empty() && !is_choice(known->choices, *value) &&
       !is_choice(known->choices, upper(*value)))
     found.push_back({Severity::warning, true,
-        "`" + std::string(name) + "` is one of " + shown(known->choices) + ", and cannot be \"" + *value +
-            "\"",
+        "`" + std::string(name) + "` is one of " + source_excerpt(known->choices) + ", and cannot be \"" +
+            *value + "\"",
         "", false});
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);
   if (name == "OMP_NUM_THREADS" && value->find_first_not_of("0123456789, ") != std::string::npos)

@@ -6,9 +6,9 @@ namespace stepzero::rules::launch {
 
 namespace {
 
-// The value behind "--nodes=", "--nodes ", "-N " or "-N"; empty if the line asks for something else.
+// The value after "--nodes=", "--nodes ", "-N " or "-N"; empty if the line asks for something else.
 std::string_view value_of(std::string_view line, std::string_view name, std::string_view letter) {
-  const auto behind = [&](std::string_view option) -> std::string_view {
+  const auto after = [&](std::string_view option) -> std::string_view {
     const std::size_t at = line.find(option);
     if (at == std::string_view::npos || (at > 0 && line[at - 1] != ' ' && line[at - 1] != '\t')) return {};
     std::string_view rest = line.substr(at + option.size());
@@ -16,8 +16,8 @@ std::string_view value_of(std::string_view line, std::string_view name, std::str
     rest.remove_prefix(std::min(rest.find_first_not_of("= \t"), rest.size()));
     return rest.substr(0, rest.find_first_of(" \t\r#"));
   };
-  const std::string_view found = behind(name);
-  return found.empty() && !letter.empty() ? behind(letter) : found;
+  const std::string_view found = after(name);
+  return found.empty() && !letter.empty() ? after(letter) : found;
 }
 
 }  // namespace

@@ -72,16 +72,16 @@ void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& option
   if (!options.of_dataclasses || !declared || !declared->where.path.empty())
     return;  // of a class of the program's own
   const GivenArgument given = read(line);
-  for (const libraries::TrainingMistake& mistake :
-      libraries::mistakes_of_training(given.settings, true, given.is_all, false)) {
+  for (const libraries::TrainingMisuse& misuse :
+      libraries::misuses_of_training(given.settings, true, given.is_all, false)) {
     // Each argument by itself is judged with all others.
-    if (!mistake.is_of_several) continue;
-    const Word& at = *given.flags[mistake.at];
-    const bool by_default = at.by_default || (mistake.other && given.flags[*mistake.other]->by_default);
-    Finding& finding = report.add(by_default ? Severity::warning : Severity::error, at.written, mistake.text);
-    if (mistake.other)
-      report.relate(finding, given.flags[*mistake.other]->written,
-          "`--" + given.settings[*mistake.other].name + "` is given here");
+    if (!misuse.is_of_several) continue;
+    const Word& at = *given.flags[misuse.at];
+    const bool by_default = at.by_default || (misuse.other && given.flags[*misuse.other]->by_default);
+    Finding& finding = report.add(by_default ? Severity::warning : Severity::error, at.written, misuse.text);
+    if (misuse.other)
+      report.relate(finding, given.flags[*misuse.other]->written,
+          "`--" + given.settings[*misuse.other].name + "` is given here");
   }
 }
 

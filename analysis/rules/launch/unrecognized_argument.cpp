@@ -53,7 +53,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
                 "`, and refuses what it does not know. What is meant for the script stands behind the script");
     const std::uint32_t length = given.flag.written.end - given.flag.written.begin;
     if (near && length >= given.flag.text.size())
-      report.fix(finding, "Rename to " + std::string(meant), documents::is_slip(given.flag.text, meant),
+      report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.flag.text, meant),
           {given.flag.written.begin,
               given.flag.written.begin + static_cast<std::uint32_t>(given.flag.text.size())},
           std::string(meant));
@@ -154,7 +154,7 @@ void judge_scripts(const DocumentInput& input, const LaunchLine& line, DocumentR
   for (Finding& finding : told) report.add(finding.severity, finding.where.span, "") = std::move(finding);
 }
 
-// A comment, or a backslash with a blank behind it, ends a command that was to go on: what follows is a
+// A comment, or a backslash with a blank after it, ends a command that was to go on: what follows is a
 // command of its own.
 void judge_broken_lines(
     const DocumentInput& input, const std::vector<LaunchLine>& lines, DocumentReport& report) {

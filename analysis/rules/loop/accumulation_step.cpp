@@ -20,13 +20,13 @@ Place gate_place(const Window& window) {
   return window.gate ? Place{window.loop->place.chunk, window.gate->test->span} : window.step->event->place;
 }
 // A number as it is, what the program calls it as code.
-std::string shown_size(const Record& record, const Window& window) {
+std::string displayed_size(const Record& record, const Window& window) {
   const std::string text = size_text(record, window);
   const bool number = text.find_first_not_of("0123456789") == std::string::npos;
   return number || text == "n" ? text : values::code(text);
 }
 std::string in_words(const Record& record, const Window& window) {
-  const std::string text = shown_size(record, window);
+  const std::string text = displayed_size(record, window);
   return window.size_known && text != std::to_string(window.size) ? text + " = " + std::to_string(window.size)
                                                                   : text;
 }
@@ -63,9 +63,9 @@ bool look_at_sum(const Record& record, Report& report, const Window& window, Onc
   Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
       "The gradients of " + in_words(record, window) +
           " batches add up before each step, and each is the gradient of a mean: together they are " +
-          (window.size_known ? std::to_string(window.size) : shown_size(record, window)) +
-          " times as large as those of one large batch. Divide the loss by " + shown_size(record, window) +
-          ".");
+          (window.size_known ? std::to_string(window.size) : displayed_size(record, window)) +
+          " times as large as those of one large batch. Divide the loss by " +
+          displayed_size(record, window) + ".");
   if (!finding) return false;
   report.relate(*finding, loss->mean->place, "the mean over one batch");
   report.relate(*finding, gate_place(window), "the optimizer steps only now and then");
@@ -95,7 +95,7 @@ bool look_at_steps(const Record& record, Report& report, const Window& window, O
   return true;
 }
 
-// Nothing is accumulated: each round clears what the rounds before it have added.
+// Nothing is accumulated: each iteration clears what the iterations before it have added.
 void look_at_clearing(const Record& record, Report& report, const Window& window, Once& once) {
   const OperationEvent& clear = *window.clear->event;
   const OperationEvent& step = *window.step->event;
@@ -115,19 +115,19 @@ void look_at_clearing(const Record& record, Report& report, const Window& window
   Fix fix;
   fix.title = "Clear the gradients after the step";
   fix.preferred = true;
-  // Several steps: behind which of them is to be decided.
+  // Several steps: after which of them is to be decided.
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;
   for (const TrainingEvent& each : window.training_root->all)
     if (stepped_optimizer(*each.event).object() == window.optimizer.object() && each.in(window.loop))
       places.insert({each.event->place.chunk, each.event->place.span.begin});
   const std::string text(record.text(clear.place));
   // Where they are cleared there, too, the other one goes.
-  const bool cleared_behind = std::any_of(
+  const bool cleared_after = std::any_of(
       window.training_root->all.begin(), window.training_root->all.end(), [&](const TrainingEvent& each) {
         return each.event->row->operation == Operation::zero_grad && each.in(window.loop) &&
             !(each.event->place == clear.place) && each.event->self.object() == clear.self.object();
       });
-  if (cleared_behind) {
+  if (cleared_after) {
     fix.title = "Clear the gradients after the step only";
     if (remove_statement(record, clear, fix)) finding->fixes.push_back(std::move(fix));
     return;
@@ -163,8 +163,8 @@ bool look_at_first(const Record& record, Report& report, const Window& window, O
   return true;
 }
 
-// Where an outer loop clears the gradients before the inner one begins, what was left of the round before is
-// lost.
+// Where an outer loop clears the gradients before the inner one begins, what was left of the iteration before
+// is lost.
 void look_at_last(const Record& record, Report& report, const Window& window, Once& once) {
   if (!window.left || *window.left == 0 || window.step->loops.size() < 2) return;
   const LoopEvent* outer = window.step->loops[window.step->loops.size() - 2];
@@ -184,12 +184,12 @@ void look_at_last(const Record& record, Report& report, const Window& window, On
   const Place place = gate_place(window);
   if (!cleared || !once(place)) return;
   Finding* finding = report.add(Severity::warning, place, window.step->event->calls,
-      "The last " + std::to_string(*window.left) + " of " + std::to_string(*window.rounds) +
+      "The last " + std::to_string(*window.left) + " of " + std::to_string(*window.iterations) +
           " batches of each epoch are lost: the optimizer steps after every " + in_words(record, window) +
           " of them, and their gradients are cleared when the next epoch begins. Step after the last batch, too.");
   if (!finding) return;
   report.relate(*finding, cleared->event->place, "the gradients are cleared here");
-  report.relate(*finding, window.loop->place, std::to_string(*window.rounds) + " batches");
+  report.relate(*finding, window.loop->place, std::to_string(*window.iterations) + " batches");
   // `for i, batch in enumerate(loader)` says what the last one is.
   const auto* remainder = remainder_of(window);
   if (!remainder || window.gate->test->kind != syntax::ExprKind::compare ||

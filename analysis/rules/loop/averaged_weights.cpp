@@ -83,7 +83,8 @@ private:
   }
   bool add(Value value, const TensorState* state, std::optional<double> factor, int depth) {
     if (!state || depth > longest_sum) return false;
-    // What an average has left, a round ago, is what the weights are now; `p.mul_(m)` is the half of one.
+    // What an average has left, an iteration ago, is what the weights are now; `p.mul_(m)` is the half of
+    // one.
     const Producer* made = state->made;
     const bool half = made && libraries::writes_in_place(*made) && !libraries::averages(semantics(*made));
     if (is_weights(value) && !half) made = nullptr;
@@ -233,8 +234,8 @@ void add_loaded(const Event& event, Trained& found) {
 
 bool trains(const LoopEvent& loop) {
   bool found = false;
-  for (const Block& round : loop.rounds)
-    visit(round, [&](const Event& event) {
+  for (const Block& iteration : loop.iterations)
+    visit(iteration, [&](const Event& event) {
       const auto* operation = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
                                                                  : nullptr;
       found = found || (operation && operation->row->operation == Operation::backward);
@@ -248,8 +249,8 @@ void add_trained(const Record& record, const Root& root, Trained& found) {
   std::set<const syntax::Stmt*> makers;
   visit(root.block, [&](const Event& event) {
     if (event.kind == EventKind::loop && trains(static_cast<const LoopEvent&>(event)))
-      for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
-        visit(round, [&](const Event& inner) { add_loaded(inner, found); });
+      for (const Block& iteration : static_cast<const LoopEvent&>(event).iterations)
+        visit(iteration, [&](const Event& inner) { add_loaded(inner, found); });
     if (event.kind != EventKind::operation) return;
     const auto& made = static_cast<const OperationEvent&>(event);
     if (made.row->operation != Operation::optimizer_made) return;

@@ -1,4 +1,4 @@
-// loop/clip-after-step: gradients are clipped when it changes nothing: behind the step, or before the
+// loop/clip-after-step: gradients are clipped when it changes nothing: after the step, or before the
 // backward.
 #include "rules/rule.hpp"
 #include "rules/training/gated.hpp"
@@ -23,26 +23,26 @@ bool only_measures(const OperationEvent& clip) {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const OrderViolation& mistake : training.mistakes()) {
-    const bool behind = mistake.slip == ViolationKind::clipped_late;
-    if ((!behind && mistake.slip != ViolationKind::clipped_early) || only_measures(*mistake.event) ||
-        by_hand(*mistake.training_root, *mistake.event) || !once(mistake.event->place))
+  for (const OrderViolation& violation : training.violations()) {
+    const bool after = violation.typo == ViolationKind::clipped_late;
+    if ((!after && violation.typo != ViolationKind::clipped_early) || only_measures(*violation.event) ||
+        by_hand(*violation.training_root, *violation.event) || !once(violation.event->place))
       continue;
-    const ConditionalSeverity weight = severity_under(record, mistake);
-    Finding* finding = report.add(at_most(weight.severity, *mistake.training_root), mistake.event->place,
-        mistake.event->calls,
-        behind
-            ? "The gradients are clipped after `" + record_call(record, *mistake.before) + "`" + weight.when +
+    const ConditionalSeverity weight = severity_under(record, violation);
+    Finding* finding = report.add(at_most(weight.severity, *violation.training_root), violation.event->place,
+        violation.event->calls,
+        after ? "The gradients are clipped after `" + record_call(record, *violation.before) + "`" +
+                weight.when +
                 ", which has already used them. Clip them between the backward pass and the step."
-            : "There are no gradients to clip yet" + weight.when +
+              : "There are no gradients to clip yet" + weight.when +
                 ": the backward pass comes after this. Clip them between the backward pass and the step.");
     if (!finding) continue;
     report.relate(
-        *finding, mistake.before->place, behind ? "the step is made here" : "the gradients are made here");
+        *finding, violation.before->place, after ? "the step is made here" : "the gradients are made here");
     Fix fix;
-    fix.title = behind ? "Clip before the step" : "Clip after the backward";
+    fix.title = after ? "Clip before the step" : "Clip after the backward";
     fix.preferred = true;
-    if (move_statement(record, *mistake.event, *mistake.before, !behind, fix))
+    if (move_statement(record, *violation.event, *violation.before, !after, fix))
       finding->fixes.push_back(std::move(fix));
   }
 }

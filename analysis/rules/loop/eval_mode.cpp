@@ -154,7 +154,7 @@ bool handed_since(const Record& record, const Evaluation& evaluation) {
   });
 }
 
-// model.eval() before the loop and model.train() behind it.
+// model.eval() before the loop and model.train() after it.
 void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name,
     Finding& finding, bool certain = true, bool restored = false) {
   const LoopEvent& loop = *evaluation.loop;
@@ -199,17 +199,17 @@ bool may_be_mode_of(const OperationEvent& event, const Object* model) {
   return whole.symbolic || whole.of_many || (whole.cls && whole.cls->open) || around.found.contains(model);
 }
 
-// Is the model trained behind the operation, in the same round of the loop, before its mode or that of a part
-// is set again?
-bool trains_behind(const TrainingRoot& training_root, const LoopEvent& loop, const OperationEvent& operation,
+// Is the model trained after the operation, in the same iteration of the loop, before its mode or that of a
+// part is set again?
+bool trains_after(const TrainingRoot& training_root, const LoopEvent& loop, const OperationEvent& operation,
     const Object* model) {
   Parts parts;
   parts.add(as_value(model));
-  for (const Block& round : loop.rounds) {
-    bool behind = false, trains = false, settled = false;
-    visit(round, [&](const Event& event) {
-      behind = behind || &event == &operation;
-      if (!behind || settled || event.kind != EventKind::operation || &event == &operation) return;
+  for (const Block& iteration : loop.iterations) {
+    bool after = false, trains = false, settled = false;
+    visit(iteration, [&](const Event& event) {
+      after = after || &event == &operation;
+      if (!after || settled || event.kind != EventKind::operation || &event == &operation) return;
       const auto& other = static_cast<const OperationEvent&>(event);
       if (other.row->operation == Operation::train_mode && parts.found.contains(other.self.object()))
         settled = true;
@@ -217,13 +217,13 @@ bool trains_behind(const TrainingRoot& training_root, const LoopEvent& loop, con
         settled = trains = !dynamic_cast<const Instance*>(model) || !other.self_state() ||
             is_trained_by(training_root, other, as_value(model));
     });
-    if (behind) return trains;
+    if (after) return trains;
   }
   return false;
 }
 
-// Does each round of the loop train another model, one of its own: with an optimizer that it makes for that,
-// or of a class that it makes an object of?
+// Does each iteration of the loop train another model, one of its own: with an optimizer that it makes for
+// that, or of a class that it makes an object of?
 bool is_made_in(const TrainingRoot& training_root, const LoopEvent& loop, const Object* model) {
   const auto* known = dynamic_cast<const Instance*>(model);
   if (!known) return false;
@@ -234,8 +234,8 @@ bool is_made_in(const TrainingRoot& training_root, const LoopEvent& loop, const 
     return trained.found.contains(model);
   });
   bool constructed = false;
-  for (const Block& round : loop.rounds)
-    visit(round, [&](const Event& event) {
+  for (const Block& iteration : loop.iterations)
+    visit(iteration, [&](const Event& event) {
       if (event.kind != interpreter::EventKind::call) return;
       const values::Function* function = static_cast<const interpreter::CallEvent&>(event).function;
       constructed = constructed ||
@@ -244,7 +244,7 @@ bool is_made_in(const TrainingRoot& training_root, const LoopEvent& loop, const 
   return with_optimizer || constructed;
 }
 
-// model.train() where each round of the loop begins.
+// model.train() where each iteration of the loop begins.
 void offer_training(const Record& record, const TrainingRoot& training_root, const LoopEvent& loop,
     const Object* model, Finding& finding) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || !record.in_file(loop.place)) return;
@@ -330,7 +330,7 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
   offer_modes(record, evaluation, name, *finding);
 }
 
-// Are its rounds those over data? A plain count of them draws again and again, which dropout may be meant
+// Are its iterations those over data? A plain count of them draws again and again, which dropout may be meant
 // for.
 bool is_over_data(const Record& record, const LoopEvent& loop) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
@@ -362,7 +362,7 @@ bool feeds_model(const TrainingRoot& training_root, const OperationEvent& backwa
 
 // A loop over epochs evaluates the model before it trains it, and no mode is ever set but that of training:
 // null if this is not so.
-const OperationEvent* trained_behind_in_loop(
+const OperationEvent* trained_after_in_loop(
     const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
   const TrainingRoot& training_root = *evaluation.training_root;
   const TrainingEvent& forward = *evaluation.forward;
@@ -439,16 +439,16 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       continue;
     }
     if (!evaluation.mode && !backward && !set.contains({forward.place.chunk, forward.place.span.begin})) {
-      if (const OperationEvent* behind = may_be_known(model) ? nullptr : unset.trained_behind(evaluation)) {
-        if (once(forward.place)) tell_unset(record, evaluation, *behind, only_again, report);
+      if (const OperationEvent* after = may_be_known(model) ? nullptr : unset.trained_after(evaluation)) {
+        if (once(forward.place)) tell_unset(record, evaluation, *after, only_again, report);
         continue;
       }
       if (const ModeCall* left = unset.trained_elsewhere(evaluation)) {
         if (once(forward.place)) tell_unset(record, evaluation, *left, report);
         continue;
       }
-      if (const OperationEvent* behind = trained_behind_in_loop(record, unset, evaluation)) {
-        if (once(forward.place)) tell_unset(record, evaluation, *behind, each_epoch, report);
+      if (const OperationEvent* after = trained_after_in_loop(record, unset, evaluation)) {
+        if (once(forward.place)) tell_unset(record, evaluation, *after, each_epoch, report);
         continue;
       }
       if (const Instance* layer = never_evaluates(record, unset, evaluation); layer && once(forward.place)) {
@@ -512,14 +512,14 @@ void check(const Record& record, Report& report) {
             (sets_mode(*each.event) && !sets_eval(record, *each.event) && may_be_mode_of(*each.event, model));
         times += each.event->place == event.place;
       }
-      // Who trains right behind an eval() means to, and so wherever else the loop sets it.
+      // Who trains right after an eval() means to, and so wherever else the loop sets it.
       const bool trained_so = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
         return each.in(loop) && sets_eval(record, *each.event) && may_be_mode_of(*each.event, model) &&
             !without_gradients(*each.event) &&
-            trains_behind(training_root, *loop, *each.event, each.event->self.object());
+            trains_after(training_root, *loop, *each.event, each.event->self.object());
       });
-      // Who calls eval() and then trains in the same round without no_grad means to (frozen statistics).
-      const bool evaluation = without_gradients(event) || !trains_behind(training_root, *loop, event, model);
+      // Who calls eval() and then trains in the same iteration without no_grad means to (frozen statistics).
+      const bool evaluation = without_gradients(event) || !trains_after(training_root, *loop, event, model);
       if (restored || trained_so || !evaluation || (loop->unrolled && times < 1) ||
           !may_differ_by_mode(record, model) || !once(event.place))
         continue;

@@ -113,7 +113,7 @@ bool keeps_loss(const Record& record, const TrainingEvent& step) {
   return loss.computed && !loss.handed;
 }
 
-// An optimizer that is given, cleared and stepped in each round without a backward.
+// An optimizer that is given, cleared and stepped in each iteration without a backward.
 void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
   const bool backward = std::ranges::any_of(training_root.all,
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::backward; });

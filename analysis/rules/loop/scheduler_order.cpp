@@ -41,23 +41,23 @@ struct Steps {
   Value optimizer;
 };
 
-// Before the first step of its optimizer, in the same round of a loop, whatever happens.
+// Before the first step of its optimizer, in the same iteration of a loop, whatever happens.
 const TrainingEvent* steps_first(const TrainingRoot& training_root, const Steps& scheduler) {
   const TrainingEvent& first = *scheduler.steps.front();
   const auto& arguments = first.event->arguments;
   if (first.loops.empty() || !first.turns.empty() ||
       (!arguments.empty() && arguments[0] && !arguments[0].is(Kind::none)))
     return nullptr;
-  bool behind = false;
+  bool after = false;
   for (const TrainingEvent& each : training_root.all) {
-    behind = behind || each.event == first.event;
+    after = after || each.event == first.event;
     const bool steps = stepped_optimizer(*each.event).object() == scheduler.optimizer.object();
-    if (!behind &&
+    if (!after &&
         (steps ||
             (each.event->row->operation == Operation::unseen &&
                 is_handed(*each.event, scheduler.optimizer.object()) && each.in(first.loops.back()))))
       return nullptr;
-    if (behind && steps) return each.in(first.loops.back()) ? &each : nullptr;
+    if (after && steps) return each.in(first.loops.back()) ? &each : nullptr;
   }
   return nullptr;
 }
@@ -110,7 +110,7 @@ const Window* window_of(const std::vector<Window>& all, const Steps& scheduler, 
   return found == all.end() ? nullptr : &*found;
 }
 
-// Made for the batches of one epoch, and stepped behind those of all; or for the steps that an accumulation
+// Made for the batches of one epoch, and stepped after those of all; or for the steps that an accumulation
 // makes of them.
 const LoopEvent* ends_with_first_epoch(const Record& record, const TrainingRoot& training_root,
     const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
@@ -211,14 +211,14 @@ const LoopEvent* steps_per_batch(
   return epochs;
 }
 
-// Made for a step behind every batch of all epochs, and it steps with the optimizer, every few batches.
+// Made for a step after every batch of all epochs, and it steps with the optimizer, every few batches.
 const Window* ignores_windows(
     const Record& record, const std::vector<Window>& all, const Steps& scheduler, const Marks& marks) {
   auto& s = record.symbols;
   if (marks.of == Marks::Of::none || marks.of == Marks::Of::changes) return nullptr;
   for (const Window& window : all) {
     if (window.steps_always || window.optimizer.object() != scheduler.optimizer.object()) continue;
-    // The same loop is there once for each round of an outer one that is run round by round.
+    // The same loop is there once for each iteration of an outer one that is run iteration by iteration.
     const bool gated = std::all_of(
         scheduler.steps.begin(), scheduler.steps.end(), [&](const TrainingEvent* step) {
           return !step->loops.empty() && step->loops.back()->stmt == window.loop->stmt &&
@@ -226,13 +226,13 @@ const Window* ignores_windows(
         });
     const auto here = std::count_if(scheduler.steps.begin(), scheduler.steps.end(),
         [&](const TrainingEvent* step) { return step->loops.back() == window.loop; });
-    if (!gated || (window.loop->unrolled && static_cast<std::size_t>(here) >= window.loop->rounds.size()))
+    if (!gated || (window.loop->unrolled && static_cast<std::size_t>(here) >= window.loop->iterations.size()))
       continue;
     symbolic::Int batches = length_of(record, *window.loop);
     for (const LoopEvent* outer : window.step->loops)
       if (outer != window.loop && batches) {
-        const symbolic::Int rounds = length_of(record, *outer);
-        batches = rounds ? s.mul(batches, rounds) : nullptr;
+        const symbolic::Int iterations = length_of(record, *outer);
+        batches = iterations ? s.mul(batches, iterations) : nullptr;
       }
     if (batches && std::any_of(marks.at.begin(), marks.at.end(), [&](symbolic::Int mark) {
           return same_size(record, batches, mark);
@@ -242,7 +242,7 @@ const Window* ignores_windows(
   return nullptr;
 }
 
-// How often it steps in all, where every round of every loop is known.
+// How often it steps in all, where every iteration of every loop is known.
 std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& scheduler) {
   std::int64_t count = 0;
   for (const TrainingEvent* step : scheduler.steps) {
@@ -250,13 +250,14 @@ std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& sche
     if (!step->turns.empty()) continue;
     std::int64_t times = 1;  // in all rounds of the loops that are not run one by one
     for (const LoopEvent* loop : step->loops) {
-      if (std::ranges::any_of(loop->rounds, [](const Block& round) { return is_left_early(round); }))
+      if (std::ranges::any_of(
+              loop->iterations, [](const Block& iteration) { return is_left_early(iteration); }))
         return std::nullopt;
       if (loop->unrolled) continue;
-      const std::int64_t rounds = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
+      const std::int64_t iterations = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
       constexpr std::int64_t most = 1'000'000'000;
-      if (rounds <= 0 || times > most / rounds) return std::nullopt;
-      times *= rounds;
+      if (iterations <= 0 || times > most / iterations) return std::nullopt;
+      times *= iterations;
     }
     count += times;
   }

@@ -12,12 +12,12 @@ using values::Operation;
 
 namespace {
 
-struct Made {
+struct MadeObjects {
   std::vector<const OperationEvent*> optimizers, schedulers;
 };
 
 // What every run of the block makes, once.
-void add_made(const Block& block, Made& made) {
+void add_made(const Block& block, MadeObjects& made) {
   for (const Event* event : block.events) {
     if (event->kind == EventKind::call) add_made(static_cast<const CallEvent*>(event)->body, made);
     if (event->kind != EventKind::operation) continue;
@@ -38,14 +38,14 @@ const Object* optimizer_of(const OperationEvent& scheduler) {
 }
 
 void look_at(const Root& root, Report& report, Once& once) {
-  Made made;
+  MadeObjects made;
   add_made(root.block, made);
   if (made.optimizers.size() < 2 || made.schedulers.size() != made.optimizers.size()) return;
   // Of one kind: who makes a warm-up and what follows it makes two kinds, and joins them.
-  const bool alike = std::ranges::all_of(made.schedulers, [&](const OperationEvent* each) {
+  const bool equivalent = std::ranges::all_of(made.schedulers, [&](const OperationEvent* each) {
     return each->row == made.schedulers.front()->row && optimizer_of(*each);
   });
-  if (!alike) return;
+  if (!equivalent) return;
   std::map<const Object*, std::vector<const OperationEvent*>> by_optimizer;
   for (const OperationEvent* each : made.schedulers) by_optimizer[optimizer_of(*each)].push_back(each);
   const OperationEvent* without = nullptr;

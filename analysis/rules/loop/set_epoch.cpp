@@ -402,7 +402,7 @@ std::optional<Untold> untold_sampler(
 }
 
 // `for epoch in …: for batch in loader:` in one function: the loader is told the epoch in front of its
-// rounds.
+// iterations.
 std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, const Untold& found) {
   const LoopEvent& loop = *found.loop;
   // Where there may be no such sampler, the program says how it asks.

@@ -6,7 +6,7 @@
 #include "rules/training/methods.hpp"
 #include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -89,8 +89,8 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
   return "";
 }
 
-// Was the layer made behind the optimizer, in the same statements?
-bool is_made_behind(const Record& record, const Instance& layer, const OperationEvent& made) {
+// Was the layer made after the optimizer, in the same statements?
+bool is_made_after(const Record& record, const Instance& layer, const OperationEvent& made) {
   return record.in_file(layer.born) && record.in_file(made.place) &&
       record.span(layer.born).begin >= record.span(made.place).end &&
       definition_around(record, layer.born) == definition_around(record, made.place);
@@ -128,16 +128,16 @@ void look_for_replaced(const Record& record, const TrainingRoot& training_root, 
     for (const Value& module : meant_modules(training_root, *made.event, *taken)) {
       Parts parts;
       parts.add(module);
-      bool behind = false;
+      bool after = false;
       for (const TrainingEvent& each : training_root.all) {
-        behind = behind || each.event == made.event;
-        const values::TensorState* loss = behind ? trained_loss(each) : nullptr;
+        after = after || each.event == made.event;
+        const values::TensorState* loss = after ? trained_loss(each) : nullptr;
         if (!loss) continue;
         for (const Object* source : loss->graph) {
           const auto* layer = dynamic_cast<const Instance*>(source);
           if (!layer || !parts.found.contains(layer)) continue;
           // Of groups it may have been left out on purpose.
-          if (!whole && !is_made_behind(record, *layer, *made.event)) continue;
+          if (!whole && !is_made_after(record, *layer, *made.event)) continue;
           const auto own = own_parameters(*layer);
           const bool new_one = !own.empty() &&
               std::none_of(own.begin(), own.end(), [&](const values::Tensor* tensor) {
@@ -185,7 +185,7 @@ void look_for_replaced_in_unseen(
             return tensor->now()->requires_grad != values::Known::yes;
           }))
         continue;
-      if (!is_made_behind(record, layer, *made.event)) continue;
+      if (!is_made_after(record, layer, *made.event)) continue;
       if (!once(made.event->place)) continue;
       const std::string kind = class_of(layer);
       Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
@@ -451,7 +451,7 @@ void look_for_frozen(const Record& record, const TrainingRoot& training_root, Re
       if (trained_loss(each)) backward = &each;
     }
     if (!step || !backward || !backward->in(step->loops.back())) continue;
-    // Who thaws or freezes them from round to round trains them in some.
+    // Who thaws or freezes them from iteration to iteration trains them in some.
     const bool changes = std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
       return each.event->row->operation == Operation::trained_from_here &&
           (each.in(step->loops.front()) || each.event->arguments.empty() ||
@@ -494,7 +494,7 @@ std::optional<std::vector<const values::Tensor*>> taken_without_loss(const Train
   return found;
 }
 
-bool are_alike(const Record& record, const values::Tensor& one, const values::Tensor& other) {
+bool are_equivalent(const Record& record, const values::Tensor& one, const values::Tensor& other) {
   const auto &a = one.now()->shape, &b = other.now()->shape;
   return a.ndim_known && b.ndim_known &&
       std::ranges::equal(a.dims, b.dims, [&](const auto& x, const auto& y) {
@@ -523,11 +523,11 @@ void look_for_doubles(const Record& record, const TrainingRoot& training_root, R
       const values::Tensor* other = nullptr;
       const bool doubled = std::ranges::all_of(own, [&](const values::Tensor* tensor) {
         const auto at = std::ranges::find_if(
-            *without_loss, [&](const values::Tensor* one) { return are_alike(record, *one, *tensor); });
+            *without_loss, [&](const values::Tensor* one) { return are_equivalent(record, *one, *tensor); });
         if (at != without_loss->end()) other = *at;
         return at != without_loss->end();
       });
-      if (!doubled || is_made_behind(record, *layer, *made) || !once(made->place)) continue;
+      if (!doubled || is_made_after(record, *layer, *made) || !once(made->place)) continue;
       const std::string kind = class_of(*layer);
       Finding* finding = report.add(Severity::warning, made->place, made->calls,
           "This optimizer holds the parameters of a " + code(kind) +

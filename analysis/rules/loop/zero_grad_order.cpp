@@ -17,30 +17,30 @@ namespace {
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
-  for (const OrderViolation& mistake : training.mistakes()) {
-    if (mistake.slip != ViolationKind::cleared_before_step ||
-        makes_gradients(record, *mistake.training_root, *mistake.event) || !once(mistake.event->place))
+  for (const OrderViolation& violation : training.violations()) {
+    if (violation.typo != ViolationKind::cleared_before_step ||
+        makes_gradients(record, *violation.training_root, *violation.event) || !once(violation.event->place))
       continue;
-    const ConditionalSeverity weight = severity_under(record, mistake);
-    const std::string object = object_text(record, *mistake.event, "optimizer");
-    Finding* finding = report.add(at_most(weight.severity, *mistake.training_root), mistake.event->place,
-        mistake.event->calls,
+    const ConditionalSeverity weight = severity_under(record, violation);
+    const std::string object = object_text(record, *violation.event, "optimizer");
+    Finding* finding = report.add(at_most(weight.severity, *violation.training_root), violation.event->place,
+        violation.event->calls,
         code(object + ".zero_grad()") + " clears the gradients that the backward pass before it computed" +
-            weight.when + ", so " + code(record_call(record, *mistake.later)) +
+            weight.when + ", so " + code(record_call(record, *violation.later)) +
             " trains nothing. Clear them before the backward pass, or after the step.");
     if (!finding) continue;
-    report.relate(*finding, mistake.before->place, "the gradients are made here");
-    report.relate(*finding, mistake.later->place, "the step that needs them");
+    report.relate(*finding, violation.before->place, "the gradients are made here");
+    report.relate(*finding, violation.later->place, "the step that needs them");
     Fix fix;
     fix.title = "Clear the gradients before the backward";
     fix.preferred = true;
-    if (move_statement(record, *mistake.event, *mistake.before, false, fix))
+    if (move_statement(record, *violation.event, *violation.before, false, fix))
       finding->fixes.push_back(std::move(fix));
     else {
       fix = {};
       fix.title = "Clear the gradients after the step";
       fix.preferred = true;
-      if (move_statement(record, *mistake.event, *mistake.later, true, fix))
+      if (move_statement(record, *violation.event, *violation.later, true, fix))
         finding->fixes.push_back(std::move(fix));
     }
   }

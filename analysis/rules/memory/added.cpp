@@ -29,11 +29,11 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
           [&](const Expr& part) { any = any || (part.kind == target->kind && text(part) == text(*target)); });
       return any;
     };
-    const bool behind = reads(*sum.right),
-               entry = target->kind == ExprKind::subscript && !behind && !reads(*sum.left) &&
+    const bool after = reads(*sum.right),
+               entry = target->kind == ExprKind::subscript && !after && !reads(*sum.left) &&
         sum.left->kind != ExprKind::call;
     // history[step] = first + second
-    added.value = entry ? as<AssignStmt>(stmt).value : behind ? sum.left : sum.right;
+    added.value = entry ? as<AssignStmt>(stmt).value : after ? sum.left : sum.right;
     added.sum = !entry && !lists(*added.value);
   } else if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).targets[0]->kind == ExprKind::subscript &&
       stmt.span == kept.place.span) {

@@ -1,10 +1,10 @@
-// memory/eval-graph: a model in evaluation is called once in each round of training, and its graph stays
+// memory/eval-graph: a model in evaluation is called once in each iteration of training, and its graph stays
 // until the next.
 #include "footprint/text.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ using values::TensorState;
 
 namespace {
 
-// The operations behind what backward passes go through.
-void add_behind(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
+// The operations after what backward passes go through.
+void add_after(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
   std::vector<const TensorState*> open = {state};
   while (!open.empty()) {
     const TensorState* at = open.back();
@@ -72,7 +72,7 @@ void offer_no_grad(const Record& record, const OperationEvent& forward, Finding&
 constexpr std::int64_t fewest_bytes = std::int64_t{1} << 20;
 
 void look(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
-  std::unordered_set<const values::Producer*> behind;
+  std::unordered_set<const values::Producer*> after;
   std::set<const LoopEvent*> training;
   for (const TrainingEvent& each : training_root.all)
     if (each.event->row->operation == Operation::backward)
@@ -90,10 +90,10 @@ void look(const Record& record, Report& report, const TrainingRoot& training_roo
     const TensorState* made = forward.result.is(Kind::tensor) ? forward.made : nullptr;
     if (!mode || !sets_eval(record, *mode) || !made || !made->made || made->requires_grad != Known::yes)
       continue;
-    if (behind.empty())
+    if (after.empty())
       for (const TrainingEvent& other : training_root.all)
-        if (other.event->row->operation == Operation::backward) add_behind(other.event->self_state(), behind);
-    if (behind.contains(made->made) || !once(forward.place)) continue;
+        if (other.event->row->operation == Operation::backward) add_after(other.event->self_state(), after);
+    if (after.contains(made->made) || !once(forward.place)) continue;
     const Account& account = Account::of(record);
     const footprint::Graph graph(record, *made, account.held(), account.options().device);
     footprint::Bytes kept;

@@ -1,7 +1,7 @@
-// memory/fragmentation: every round of a loop allocates device memory of a random size.
+// memory/fragmentation: every iteration of a loop allocates device memory of a random size.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
     case EventKind::loop: {
       const auto* loop = static_cast<const LoopEvent*>(event);
       loops.push_back(loop);
-      for (const Block& round : loop->rounds) inside(round);
+      for (const Block& iteration : loop->iterations) inside(iteration);
       loops.pop_back();
       break;
     }

@@ -3,7 +3,7 @@
 #include "footprint/text.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 
@@ -23,24 +23,24 @@ bool freezes(const Record& record, const OperationEvent& event) {
       truth(record, event.arguments.back()) == Answer::no;
 }
 
-// In another round of a loop that has both, where not each round comes to it.
-bool in_another_round(const TrainingEvent& freeze, const TrainingEvent& step) {
+// In another iteration of a loop that has both, where not each iteration comes to it.
+bool in_another_iteration(const TrainingEvent& freeze, const TrainingEvent& step) {
   return std::ranges::any_of(
       freeze.loops, [&](const LoopEvent* loop) { return repeats(*loop) && step.in(loop); });
 }
 
-// Does the optimizer make steps both before and behind it?
+// Does the optimizer make steps both before and after it?
 bool stands_between_steps(
     const TrainingRoot& training_root, const TrainingEvent& freeze, const Object* optimizer) {
-  bool before = false, behind = false, passed = false;
+  bool before = false, after = false, passed = false;
   for (const TrainingEvent& each : training_root.all) {
     passed = passed || &each == &freeze;
     if (stepped_optimizer(*each.event).object() != optimizer) continue;
-    const bool around = in_another_round(freeze, each);
+    const bool around = in_another_iteration(freeze, each);
     before = before || !passed || (around && !freeze.turns.empty());
-    behind = behind || passed || around;
+    after = after || passed || around;
   }
-  return before && behind;
+  return before && after;
 }
 
 // The parameters of the module or the parameter that is frozen there.

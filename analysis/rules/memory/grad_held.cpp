@@ -1,7 +1,7 @@
 // memory/grad-held: gradients are filled with zeros where they could be given back.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 

@@ -167,12 +167,12 @@ void check(const Record& record, Report& report) {
     const std::vector<Untaken> parts = untaken(account, step);
     if (!parts.empty() && reads_gradients(record)) return;
     for (const Untaken& part : parts) {
-      // Of a model of which no optimizer has anything, that is another mistake; and what came in behind the
+      // Of a model of which no optimizer has anything, that is another mistake; and what came in after the
       // optimizer is told elsewhere.
       const footprint::Optimizer& optimizer = account.optimizers().front();
-      const bool behind = record.in_file(part.module->object->born) &&
+      const bool after = record.in_file(part.module->object->born) &&
           record.span(part.module->object->born).begin > record.span(optimizer.made->place).begin;
-      if (behind || (part.module->path.empty() && account.models().size() == 1) ||
+      if (after || (part.module->path.empty() && account.models().size() == 1) ||
           !once(part.module->object->born))
         continue;
       footprint::Bytes gradients, numbers;

@@ -6,7 +6,7 @@
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/devices.hpp"
 #include "values/shape_text.hpp"
 

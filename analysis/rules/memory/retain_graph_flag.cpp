@@ -2,7 +2,7 @@
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -18,8 +18,8 @@ bool meet(const values::Graph& a, const values::Graph& b) {
   return std::any_of(a.begin(), a.end(), [&](const Object* each) { return b.contains(each); });
 }
 
-// The operations with a history behind a loss.
-struct Behind {
+// The operations with a history after a loss.
+struct After {
   std::unordered_set<const Producer*> operations;
   bool complete = true;
 
@@ -39,7 +39,7 @@ struct Behind {
     if (!leaf || leaf->role != values::TensorRole::parameter || leaf->now() != state) complete = false;
   }
 };
-// Was the operation made in a round of the loop, there or in what it calls?
+// Was the operation made in an iteration of the loop, there or in what it calls?
 bool is_made_in(const Producer& made, const LoopEvent& loop) {
   if (!loop.stmt) return true;
   const auto in = [&](Place place) {
@@ -53,7 +53,7 @@ bool is_made_in(const Producer& made, const LoopEvent& loop) {
 }
 // Do both losses have parameters in common, and nothing that was computed?
 bool only_parameters(const TensorState& a, const TensorState& b) {
-  Behind ours, theirs;
+  After ours, theirs;
   ours.add(&a);
   theirs.add(&b);
   return ours.complete && theirs.complete &&
@@ -65,12 +65,12 @@ bool only_parameters(const TensorState& a, const TensorState& b) {
 bool is_used_again(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept) {
   const values::TensorState* loss = kept.event->self_state();
   if (!loss || loss->graph.empty() || loss->unseen) return true;
-  // A loss that reaches into an earlier round: the next one will go through this graph.
+  // A loss that reaches into an earlier iteration: the next one will go through this graph.
   if (record.earlier && loss->graph.contains(record.earlier)) return true;
-  // What was computed in front of the loop is gone through in each of its rounds.
-  Behind behind;
-  behind.add(loss);
-  if (std::any_of(behind.operations.begin(), behind.operations.end(),
+  // What was computed in front of the loop is gone through in each of its iterations.
+  After after;
+  after.add(loss);
+  if (std::any_of(after.operations.begin(), after.operations.end(),
           [&](const Producer* made) { return !is_made_in(*made, *kept.loops.back()); }))
     return true;
   for (const TrainingEvent& each : training_root.all) {

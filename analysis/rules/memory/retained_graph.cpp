@@ -1,5 +1,5 @@
-// memory/retained-graph: losses or outputs are kept from round to round with all that they were computed
-// from.
+// memory/retained-graph: losses or outputs are kept from iteration to iteration with all that they were
+// computed from.
 #include "interpreter/calls/unseen.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/memory/second_backward.hpp"
@@ -7,7 +7,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "rules/training/unseen_history.hpp"
 #include "values/shape_text.hpp"
 
@@ -42,7 +42,7 @@ std::vector<const values::TensorState*> states_of(const OperationEvent& backward
   return found;
 }
 
-// The decisions of the program under which it happens. That there was a round before, by which a carried
+// The decisions of the program under which it happens. That there was an iteration before, by which a carried
 // state is none or a tensor, is no decision.
 std::size_t decisions(const Record& record, const TrainingEvent& each) {
   return static_cast<std::size_t>(std::ranges::count_if(each.turns, [&](const Turn& turn) {
@@ -53,10 +53,10 @@ std::size_t decisions(const Record& record, const TrainingEvent& each) {
   }));
 }
 
-// The loss of each round is computed from what the rounds before have left, with its history.
+// The loss of each iteration is computed from what the iterations before have left, with its history.
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = decisions(record, *loop.backward);
-  std::set<const Object*> marks;  // of what the rounds before have left
+  std::set<const Object*> marks;  // of what the iterations before have left
   for (const TrainingEvent& each : loop.training_root->all) {
     if (each.loops.empty() || each.loops.back() != loop.loop) continue;
     conditions = std::min(conditions, decisions(record, each));
@@ -72,14 +72,14 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
     // Of several rounds together it goes through what no backward has freed yet.
     if (loop.loop->unrolled && !loop.everywhere.contains({backward.place.chunk, backward.place.span.end}))
       continue;
-    // Nothing is left in the first round, so that there it may be computed otherwise.
+    // Nothing is left in the first iteration, so that there it may be computed otherwise.
     const auto losses = states_of(backward);
     const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
       return loss->requires_grad == values::Known::yes &&
           std::any_of(loss->graph.begin(), loss->graph.end(),
               [&](const Object* source) { return marks.contains(source); });
     });
-    // Behind a condition it may be of several rounds together.
+    // After a condition it may be of several rounds together.
     if (carried == losses.end() || losses.size() > 2 || each.in_handler ||
         decisions(record, each) > conditions)
       continue;
@@ -145,7 +145,7 @@ bool is_of_another(const Record& record, std::string_view sum, Place kept, const
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
 bool is_used(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept,
     const TrainingLoop& loop) {
-  // Another way through the round: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
+  // Another way through the iteration: `scaler.scale(loss).backward()` with amp, `loss.backward()` without.
   const auto instead = [&](const TrainingEvent& each) {
     return std::ranges::any_of(each.turns, [&](const Turn& turn) {
       return std::ranges::any_of(loop.backward->turns,
@@ -153,7 +153,7 @@ bool is_used(const Record& record, const TrainingRoot& training_root, const Trai
     });
   };
   const auto added = added_by(record, *kept.event);
-  // Behind the loop, or now and then: any backward but the one of each round.
+  // After the loop, or now and then: any backward but the one of each iteration.
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (each.event->row->operation != Operation::backward ||
         each.event->place == loop.backward->event->place || instead(each))
@@ -163,8 +163,8 @@ bool is_used(const Record& record, const TrainingRoot& training_root, const Trai
   });
 }
 
-// Has it a history, as the backward of the round proves? It is the loss, or a sum with it, or holds it; or it
-// is what a model made of its inputs, and the loss was computed from it.
+// Has it a history, as the backward of the iteration proves? It is the loss, or a sum with it, or holds it;
+// or it is what a model made of its inputs, and the loss was computed from it.
 bool proven_by(
     const OperationEvent& backward, Value kept, const values::TensorState* state, const Object* earlier) {
   auto sources = unseen_sources(kept, state), losses = unseen_sources(backward.self, backward.self_state());
@@ -212,8 +212,8 @@ bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
   };
   return of(kept.as<values::Choice>()->yes) && of(kept.as<values::Choice>()->no);
 }
-// Does the backward of a round prove that it has one? Of several the one does that stands behind the same
-// decisions.
+// Does the backward of an iteration prove that it has one? Of several the one does that stands behind the
+// same decisions.
 bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event,
     const values::TensorState* state) {
   if (event.arguments.empty()) return false;
@@ -247,8 +247,8 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
         break;
       }
       case EventKind::loop:
-        for (const interpreter::Block& round : static_cast<const LoopEvent*>(event)->rounds)
-          again(round, static_cast<const LoopEvent*>(event), again);
+        for (const interpreter::Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+          again(iteration, static_cast<const LoopEvent*>(event), again);
         break;
       case EventKind::branch:
         // What is added behind a condition may be little.
@@ -369,8 +369,8 @@ void look_for_lists_begun_anew(
   }
 }
 
-// Is each round that of another model, which steps an optimizer of its own? Then there are as many as models,
-// and not as many as batches.
+// Is each iteration that of another model, which steps an optimizer of its own? Then there are as many as
+// models, and not as many as batches.
 bool over_optimizers(const Record& record, const TrainingLoop& loop) {
   if (!loop.loop->stmt || loop.loop->stmt->kind != StmtKind::for_ || !loop.step->event->expr) return false;
   const Expr& step = *loop.step->event->expr->function;
@@ -400,9 +400,9 @@ void check(const Record& record, Report& report) {
         continue;
       const values::TensorState* state = event.argument_state(0);
       if (!records_gradients(record, event) || is_used(record, *loop.training_root, each, loop)) continue;
-      // A round for each of a few models that are named there.
+      // An iteration for each of a few models that are named there.
       constexpr std::size_t few = 4;
-      if (loop.loop->unrolled && loop.loop->rounds.size() <= few) continue;
+      if (loop.loop->unrolled && loop.loop->iterations.size() <= few) continue;
       // What begins anew after a backward that comes now and then may be what that backward goes through.
       const bool begins_anew = event.arguments.size() > 2;
       if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) {

@@ -3,7 +3,7 @@
 
 #include "libraries/torch/nn/modules.hpp"
 #include "rules/provenance.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 #include <deque>

@@ -1,7 +1,7 @@
 #include "rules/memory/steps.hpp"
 
 #include "rules/training/handed.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 

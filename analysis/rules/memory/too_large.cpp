@@ -5,7 +5,7 @@
 #include "rules/run_conditions.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 
@@ -60,14 +60,14 @@ std::string parts_text(const Certain& sum, const std::string& optimizer) {
       ")" + (sum.state ? " and the state of " + optimizer + " (" + bytes_text(sum.state) + ")" : "");
 }
 
-// The step of the optimizer behind the backward, by the program's own statements.
+// The step of the optimizer after the backward, by the program's own statements.
 const TrainingEvent* step_of(
     const Record& record, const StepAccount& step, const footprint::Optimizer& optimizer) {
   for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
-    bool behind = false;
+    bool after = false;
     for (const TrainingEvent& each : training_root.all) {
-      behind = behind || each.event == step.backward || each.event->place == step.backward->place;
-      if (behind && stepped_optimizer(*each.event).object() == optimizer.made->self.object() &&
+      after = after || each.event == step.backward || each.event->place == step.backward->place;
+      if (after && stepped_optimizer(*each.event).object() == optimizer.made->self.object() &&
           !each.in_attempt && !each.in_handler && !training_root.handed_over)
         return &each;
     }

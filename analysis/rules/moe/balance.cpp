@@ -31,7 +31,7 @@ bool only_of_choices(const TensorState* state) {
     if (!seen.insert(at).second) continue;
     if (seen.size() > 512 || !at->made) return false;
     const OpSemantics by = semantics(at);
-    // Indices: nothing behind them has a gradient.
+    // Indices: nothing after them has a gradient.
     if (((by == OpSemantics::chosen || by == OpSemantics::largest) && at->made->part == 1) ||
         by == OpSemantics::place_of_largest)
       continue;
@@ -44,11 +44,11 @@ bool only_of_choices(const TensorState* state) {
 
 std::vector<Balance> balances(const Record& record) {
   std::vector<Balance> found;
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   // What is used in something that is computed further.
-  for (const Origin& each : lineage.of_semantics(OpSemantics::sum)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::sum)) {
     if (!each.state->shape.ndim_known || !each.state->shape.dims.empty()) continue;
-    const TensorState* product = behind(input(*each.made));
+    const TensorState* product = after(input(*each.made));
     if (semantics(product) != OpSemantics::mul) continue;
     const auto factors = inputs(*product->made);
     if (factors.size() != 2) continue;
@@ -59,9 +59,9 @@ std::vector<Balance> balances(const Record& record) {
         shares = shares ||
             ((semantics(state) == OpSemantics::one_hot || semantics(state) == OpSemantics::count) &&
                 only_of_choices(factor));
-      const TensorState* mean = behind(factor);
+      const TensorState* mean = after(factor);
       if (semantics(mean) != OpSemantics::mean && semantics(mean) != OpSemantics::sum) continue;
-      const TensorState* probabilities = behind(input(*mean->made));
+      const TensorState* probabilities = after(input(*mean->made));
       if (semantics(probabilities) != OpSemantics::softmax &&
           semantics(probabilities) != OpSemantics::sigmoid)
         continue;
@@ -74,23 +74,22 @@ std::vector<Balance> balances(const Record& record) {
 
 std::vector<Routing> routings(const Record& record) {
   std::vector<Routing> found;
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   std::unordered_set<const void*> used;
   for (const OpSemantics by :
       {OpSemantics::equals, OpSemantics::one_hot, OpSemantics::picked, OpSemantics::count})
-    for (const Origin& each : lineage.of_semantics(by))
+    for (const Origin& each : provenance.of_semantics(by))
       for (const TensorState* source : inputs(*each.made)) {
         used.insert(identity(source));
-        used.insert(identity(behind(source)));
+        used.insert(identity(after(source)));
         // x[chosen] keeps the indices in its subscript.
         const Value index = argument(*each.made, 1);
         if (index.is(values::Kind::tuple))
           for (const Value& item : index.as<values::Tuple>()->items)
-            if (item.is(values::Kind::tensor))
-              used.insert(identity(behind(item.as<values::Tensor>()->now())));
+            if (item.is(values::Kind::tensor)) used.insert(identity(after(item.as<values::Tensor>()->now())));
       }
   for (const OpSemantics by : {OpSemantics::chosen, OpSemantics::place_of_largest, OpSemantics::largest})
-    for (const Origin& each : lineage.of_semantics(by)) {
+    for (const Origin& each : provenance.of_semantics(by)) {
       if (by != OpSemantics::place_of_largest && each.made->part != 1) continue;
       if (!used.contains(identity(each.state))) continue;
       const TensorState* from = input(*each.made);

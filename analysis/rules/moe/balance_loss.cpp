@@ -123,8 +123,8 @@ std::vector<const TensorState*> terms(const TensorState* loss) {
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::softmax).empty()) return;
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::softmax).empty()) return;
   Once once;
   std::vector<const TensorState*> losses = differentiated(record);
   std::unordered_set<const void*> added;
@@ -135,13 +135,13 @@ void check(const Record& record, Report& report) {
 
   // A constant.
   for (const OpSemantics by : {OpSemantics::sum, OpSemantics::mean})
-    for (const Origin& each : lineage.of_semantics(by)) {
+    for (const Origin& each : provenance.of_semantics(by)) {
       if (!is_scalar(each.state) || each.state->requires_grad == Known::no) continue;
       const Producer* probabilities = constant_of(record, each.state);
       // Told where it becomes one number; what is made of that number is no news.
       if (!probabilities || (is_scalar(input(*each.made)) && constant_of(record, input(*each.made))))
         continue;
-      const std::string_view name = lineage.name_of(each.state);
+      const std::string_view name = provenance.name_of(each.state);
       if (!added.contains(identity(each.state)) && !sounds_like_a_loss(name)) continue;
       if (!once(each.made->born)) continue;
       if (Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,

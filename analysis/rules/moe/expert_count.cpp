@@ -21,7 +21,7 @@ struct Choice {
 };
 
 std::optional<Choice> choice_of(const Record& record, const TensorState* state) {
-  state = behind(state);
+  state = after(state);
   if (!state || !state->made) return std::nullopt;
   const Producer& made = *state->made;
   const OpSemantics by = semantics(made);
@@ -45,19 +45,19 @@ std::string count(std::int64_t n) { return std::to_string(n) + (n == 1 ? " exper
 class Check {
 public:
   Check(const Record& record, Report& report)
-      : record_(record), report_(report), lineage_(Provenance::of(record)) {}
+      : record_(record), report_(report), provenance_(Provenance::of(record)) {}
 
   void run() {
     compared();
     weighed();
-    for (const Origin& each : lineage_.of_semantics(OpSemantics::one_hot)) {
+    for (const Origin& each : provenance_.of_semantics(OpSemantics::one_hot)) {
       const auto choice = choice_of(record_, input(*each.made));
       const auto classes = number(record_, argument(*each.made, "num_classes"));
       if (choice && classes && *classes > 0)
         judge(*each.made, *choice, static_cast<std::int64_t>(*classes), "has room for ");
     }
     // Weights of all experts in one tensor, of which those chosen are picked.
-    for (const Origin& each : lineage_.of_semantics(OpSemantics::picked)) {
+    for (const Origin& each : provenance_.of_semantics(OpSemantics::picked)) {
       const TensorState* whole = input(*each.made);
       if (!whole || whole->requires_grad != values::Known::yes ||
           (whole->made && semantics(whole) != OpSemantics::none && semantics(whole) != OpSemantics::noise) ||
@@ -74,7 +74,7 @@ public:
   }
 
 private:
-  // `probs[..., i] * expert(x)` for the experts one after the other: the scores behind the last of them are
+  // `probs[..., i] * expert(x)` for the experts one after the other: the scores after the last of them are
   // never used.
   void weighed() {
     struct Picked {
@@ -84,7 +84,7 @@ private:
       bool whole = true;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Picked> by_place;
-    for (const Origin& each : lineage_.of_semantics(OpSemantics::picked)) {
+    for (const Origin& each : provenance_.of_semantics(OpSemantics::picked)) {
       const TensorState* whole = input(*each.made);
       if (!whole || !whole->shape.ndim_known || whole->shape.dims.size() < 2 ||
           each.made->arguments.size() < 2)
@@ -133,7 +133,7 @@ private:
       bool whole = true;
     };
     std::map<std::pair<std::uint32_t, std::uint32_t>, Looked> by_choice;  // by the place of the choice
-    for (const Origin& each : lineage_.of_semantics(OpSemantics::equals)) {
+    for (const Origin& each : provenance_.of_semantics(OpSemantics::equals)) {
       const TensorState* chosen = input(*each.made, 0);
       const Value with = argument(*each.made, "other");
       const auto choice = chosen ? choice_of(record_, chosen) : std::nullopt;
@@ -162,7 +162,7 @@ private:
       }
     }
     // Some of the numbers may mean something else than an expert.
-    for (const Origin& each : lineage_.of_semantics(OpSemantics::ordered))
+    for (const Origin& each : provenance_.of_semantics(OpSemantics::ordered))
       if (const TensorState* chosen = input(*each.made); chosen)
         if (const auto choice = choice_of(record_, chosen))
           by_choice.erase({choice->made->born.chunk, choice->made->born.span.begin});
@@ -197,7 +197,7 @@ private:
 
   const Record& record_;
   Report& report_;
-  const Provenance& lineage_;
+  const Provenance& provenance_;
   Once once_;
 };
 

@@ -26,9 +26,9 @@ std::optional<Fix> in_float(const Record& record, const Producer& softmax) {
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::chosen).empty() &&
-      lineage.of_semantics(OpSemantics::place_of_largest).empty())
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::chosen).empty() &&
+      provenance.of_semantics(OpSemantics::place_of_largest).empty())
     return;
   Once once;
   const auto tell = [&](const TensorState* state, const Producer* choice) {
@@ -51,8 +51,8 @@ void check(const Record& record, Report& report) {
         at = input(*at->made))
       if (semantics(at) == OpSemantics::softmax) tell(at, routing.choice);
     // Softmax over the chosen ones.
-    for (const Origin& each : lineage.of_semantics(OpSemantics::softmax)) {
-      const TensorState* from = behind(input(*each.made));
+    for (const Origin& each : provenance.of_semantics(OpSemantics::softmax)) {
+      const TensorState* from = after(input(*each.made));
       if (from && from->made == nullptr) continue;
       if (from && semantics(from) == OpSemantics::chosen && from->made->part == 0 &&
           from->made->born == routing.choice->born)

@@ -35,9 +35,9 @@ bool balanced(const std::vector<const TensorState*>& in_loss, const Routing& rou
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::chosen).empty() &&
-      lineage.of_semantics(OpSemantics::place_of_largest).empty())
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::chosen).empty() &&
+      provenance.of_semantics(OpSemantics::place_of_largest).empty())
     return;
   const auto losses = differentiated(record);
   if (losses.empty()) return;

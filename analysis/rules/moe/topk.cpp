@@ -14,10 +14,10 @@ namespace {
 
 // Experts are chosen in some groups only, and the groups that were chosen hold fewer than are wanted.
 void limited(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   Once once;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::chosen)) {
-    const TensorState* masked = input(*each.made) ? behind(input(*each.made)) : nullptr;
+  for (const Origin& each : provenance.of_semantics(OpSemantics::chosen)) {
+    const TensorState* masked = input(*each.made) ? after(input(*each.made)) : nullptr;
     const auto dims = masked ? dimensions(record, *each.made) : std::nullopt;
     if (!dims || dims->size() != 1 ||
         (semantics(masked) != OpSemantics::masked && semantics(masked) != OpSemantics::mul))

@@ -21,7 +21,7 @@ constexpr double smallest_half = 5.9604645e-8;  // 2^-24: half of it and less is
 // The epsilon of x + eps, in the precision of x.
 void added(const Record& record, Report& report, Once& once, const Producer& use, const TensorState* sum,
     const char* consequence) {
-  sum = behind(sum, false);
+  sum = after(sum, false);
   if (!sum || semantics(sum) != OpSemantics::add || sum->dtype != Dtype::float16) return;
   const Producer& made = *sum->made;
   const auto eps = made.arguments.size() > 1 && !input(made, 1) ? number(record, made.arguments[1])
@@ -57,16 +57,16 @@ Dtype type_of_parameters(const Record& record, Value module, int depth, bool& an
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   Once once;
   for (const OpSemantics by : {OpSemantics::inverse_sqrt, OpSemantics::sqrt})
-    for (const Origin& each : lineage.of_semantics(by))
+    for (const Origin& each : provenance.of_semantics(by))
       added(record, report, once, *each.made, input(*each.made),
           "the root of it divides by 0 for a row of zeros.");
-  for (const Origin& each : lineage.of_semantics(OpSemantics::div))
+  for (const Origin& each : provenance.of_semantics(OpSemantics::div))
     if (const TensorState* below = input(*each.made, 1))
       added(record, report, once, *each.made, below, "dividing by it gives inf or nan.");
-  for (const Origin& each : lineage.of_semantics(OpSemantics::normalized)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::normalized)) {
     if (each.state->dtype != Dtype::float16 && each.state->dtype != Dtype::bfloat16) continue;
     Value eps = argument(*each.made, "eps");
     if (!eps && each.made->self.is(Kind::instance))

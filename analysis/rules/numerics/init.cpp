@@ -23,11 +23,11 @@ std::string text(double number) {
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::filled_normal).empty()) return;
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::filled_normal).empty()) return;
   // The weights of the layers that were run.
   std::unordered_set<const values::Object*> weights, layers;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::linear)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::linear)) {
     if (!each.made->self.is(Kind::instance)) continue;
     const auto* layer = each.made->self.as<values::Instance>();
     if (const values::Slot* slot = layer->attributes.find(values::Name("weight"));
@@ -37,7 +37,7 @@ void check(const Record& record, Report& report) {
   }
   if (layers.size() < few_layers) return;
   Once once;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::filled_normal)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::filled_normal)) {
     const Value filled = argument(*each.made, 0);
     const auto std_of = number(record, argument(*each.made, "std"));
     if (!filled.is(Kind::tensor) || !std_of || !weights.contains(filled.object()) ||

@@ -48,8 +48,8 @@ const TensorState* softmax_of(const TensorState* state) {
   }
   return nullptr;
 }
-// What projects to scores, behind masks and temperatures.
-const TensorState* scores_behind(const TensorState* softmax) {
+// What projects to scores, after masks and temperatures.
+const TensorState* scores_after(const TensorState* softmax) {
   const TensorState* at = input(*softmax->made);
   for (int way = 0; at && at->made && way < 8; ++way) {
     const OpSemantics by = semantics(at);
@@ -88,7 +88,7 @@ public:
                along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!chosen || !along || *along >= *chosen) return;
     const values::Shape& shape = softmax->shape;
-    const TensorState* scores = scores_behind(softmax);
+    const TensorState* scores = scores_after(softmax);
     const OpSemantics by = semantics(scores);
     // Of scores whose last dimension are features; of what is not seen, the first dimension alone is the
     // batch.
@@ -132,10 +132,10 @@ public:
     const auto over = dimensions(record_, *sum.made);
     if (semantics(product) != OpSemantics::mul || !over || over->size() != 1 || over->front() == 0) return;
     for (std::size_t side = 0; side < 2; ++side) {
-      const TensorState* weights = behind(input(*product->made, side));
+      const TensorState* weights = after(input(*product->made, side));
       if (semantics(weights) != OpSemantics::softmax) continue;
       const auto along = axis_of(record_, *weights->made);
-      const TensorState* scores = behind(scores_behind(weights));
+      const TensorState* scores = after(scores_after(weights));
       if (along != std::size_t{0} || semantics(scores) != OpSemantics::linear || !scores->shape.ndim_known ||
           scores->shape.dims.size() < 3 || !is_one(record_, scores->shape.dims.back()) ||
           !product->shape.ndim_known || weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
@@ -161,7 +161,7 @@ private:
   static bool is_plain_product(const Producer& made) {
     return made.states.size() > 1 && made.states[0] && made.states[1] && made.listed.empty();
   }
-  static const TensorState* kept(const TensorState* state) { return behind(state, false); }
+  static const TensorState* kept(const TensorState* state) { return after(state, false); }
   // Slots that compete for inputs divide by the sum of their weights afterwards.
   bool weighed_again(const TensorState* result) const {
     return std::ranges::any_of(Provenance::of(record_).of_semantics(OpSemantics::div),
@@ -171,9 +171,9 @@ private:
 
 void check(const Record& record, Report& report) {
   Check rule(record, report);
-  const Provenance& lineage = Provenance::of(record);
-  if (lineage.of_semantics(OpSemantics::softmax).empty() &&
-      lineage.of_semantics(OpSemantics::log_softmax).empty())
+  const Provenance& provenance = Provenance::of(record);
+  if (provenance.of_semantics(OpSemantics::softmax).empty() &&
+      provenance.of_semantics(OpSemantics::log_softmax).empty())
     return;
   visit_roots(record, [&](const Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
@@ -181,9 +181,9 @@ void check(const Record& record, Report& report) {
     if (operation.row->operation == Operation::loss) rule.look_at_loss(operation);
   });
   for (const OpSemantics by : {OpSemantics::place_of_largest, OpSemantics::largest})
-    for (const Origin& each : lineage.of_semantics(by)) rule.look_at_largest(each);
+    for (const Origin& each : provenance.of_semantics(by)) rule.look_at_largest(each);
   for (const Attention& each : attentions(record)) rule.look_at_attention(each);
-  for (const Origin& each : lineage.of_semantics(OpSemantics::sum)) rule.look_at_pooling(each);
+  for (const Origin& each : provenance.of_semantics(OpSemantics::sum)) rule.look_at_pooling(each);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ bool of_unit_rows(const TensorState* state, int depth = 0) {
   if (!state || !state->made || depth > most_operations) return false;
   const OpSemantics by = semantics(state);
   if (by == OpSemantics::unit_rows) return true;
-  if (by == OpSemantics::div) return semantics(behind(input(*state->made, 1))) == OpSemantics::norm;
+  if (by == OpSemantics::div) return semantics(later(input(*state->made, 1))) == OpSemantics::norm;
   return carries(by) && of_unit_rows(input(*state->made), depth + 1);
 }
 // Does the program make rows that may hold zeros alone: padding, what a mask or a relu leaves? What a layer
@@ -98,9 +98,9 @@ bool stays_small(const Record& record, const TensorState* state, int depth = 0) 
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   Once once;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::log)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::log)) {
     const TensorState* from = input(*each.made);
     for (int way = 0; from && semantics(from) == OpSemantics::same && way < 4; ++way)
       from = input(*from->made);
@@ -114,10 +114,10 @@ void check(const Record& record, Report& report) {
     }
   }
   // exp(x) / exp(x).sum()
-  for (const Origin& each : lineage.of_semantics(OpSemantics::div)) {
-    const TensorState *above = behind(input(*each.made, 0)), *below = behind(input(*each.made, 1));
+  for (const Origin& each : provenance.of_semantics(OpSemantics::div)) {
+    const TensorState *above = later(input(*each.made, 0)), *below = later(input(*each.made, 1));
     if (semantics(above) != OpSemantics::exp || semantics(below) != OpSemantics::sum ||
-        behind(input(*below->made)) != above)
+        later(input(*below->made)) != above)
       continue;
     const TensorState* exponent = input(*above->made);
     if (!exponent) continue;
@@ -162,7 +162,7 @@ void check(const Record& record, Report& report) {
             "This is a softmax that overflows: exp gives inf above 88 in float32 and above 11 in float16, and inf / inf is nan. Use `torch.softmax`, which subtracts the largest number first."))
       report.relate(*finding, above->made->born, "exp is taken here");
   }
-  for (const Origin& each : lineage.of_semantics(OpSemantics::sqrt)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::sqrt)) {
     if (each.state->requires_grad != Known::yes) continue;
     const TensorState* from = input(*each.made);
     if (!from || !from->made) continue;
@@ -176,7 +176,7 @@ void check(const Record& record, Report& report) {
         "The gradient of a root is inf at 0, and " + code(text_of(record, *from->made)) +
             " makes zeros: what flows back from there is nan. Add a small number under the root.");
   }
-  for (const Origin& each : lineage.of_semantics(OpSemantics::div)) {
+  for (const Origin& each : provenance.of_semantics(OpSemantics::div)) {
     const TensorState *above = input(*each.made, 0), *below = input(*each.made, 1);
     if (!above || semantics(below) != OpSemantics::norm || each.state->requires_grad != Known::yes) continue;
     if (input(*below->made) != above || !may_have_rows_of_zeros(above) || !once(each.made->born)) continue;

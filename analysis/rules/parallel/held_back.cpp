@@ -1,7 +1,7 @@
 #include "rules/parallel/held_back.hpp"
 
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "symbolic/supposition.hpp"
 #include "values/kept.hpp"
 
@@ -43,7 +43,7 @@ Known is_held_back(const Record& record, const OperationEvent& forward) {
   return all;
 }
 
-// The decisions of a round that lead to an event.
+// The decisions of an iteration that lead to an event.
 bool assume(symbolic::Supposition& supposed, const Record& record, const TrainingEvent& each) {
   bool possible = true;
   for (const Turn& turn : each.turns)
@@ -54,7 +54,7 @@ bool assume(symbolic::Supposition& supposed, const Record& record, const Trainin
   return possible;
 }
 
-// Does every forward of the wrapper that a round makes which steps leave its gradients on its own rank?
+// Does every forward of the wrapper that an iteration makes which steps leave its gradients on its own rank?
 bool all_held_back(const Record& record, const TrainingRoot& training_root, const Object* wrapper,
     const TrainingEvent& step) {
   symbolic::Supposition supposed(record.symbols);

@@ -29,7 +29,7 @@ bool counts_processes(std::string_view text) {
       {"world", "tp_", "_tp", "tp)", "parallel", "num_ranks", "n_ranks", "partitions", "num_gpus", "nproc"});
 }
 
-// The names that the comment behind the place gives to the dimensions: `# [batch, seq_len, hidden]`.
+// The names that the comment after the place gives to the dimensions: `# [batch, seq_len, hidden]`.
 std::vector<std::string> named_dimensions(const Record& record, Place place) {
   if (!place) return {};
   const auto& module = *record.chunk(place).module;
@@ -98,11 +98,11 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
 }
 
 void check(const Record& record, Report& report) {
-  const Provenance& lineage = Provenance::of(record);
+  const Provenance& provenance = Provenance::of(record);
   Once once;
-  for (const Origin& each : lineage.of_semantics(OpSemantics::split))
+  for (const Origin& each : provenance.of_semantics(OpSemantics::split))
     look_at(record, report, once, each, false);
-  for (const Origin& each : lineage.of_semantics(OpSemantics::chunked))
+  for (const Origin& each : provenance.of_semantics(OpSemantics::chunked))
     look_at(record, report, once, each, true);
 }
 

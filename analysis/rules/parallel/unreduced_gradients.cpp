@@ -40,7 +40,7 @@ struct Wrapper {
 };
 
 // What a tensor was computed from.
-struct Lineage {
+struct GradientPath {
   bool gradients = false;  // perhaps
   bool weights = false;
 
@@ -73,10 +73,10 @@ bool may_send_gradients(const OperationEvent& event, bool writes_weights) {
   const values::TensorState* sent = event.argument_state(static_cast<std::size_t>(info->tensor));
   if (sent && !sent->unseen && !sent->is_gradient && sent->shape.ndim_known && sent->shape.dims.empty())
     return false;
-  Lineage lineage;
-  lineage.follow(sent);
+  GradientPath path;
+  path.follow(sent);
   // Who only gathers weights leaves them as they are.
-  return lineage.gradients || (lineage.weights && (info->list < 0 || writes_weights));
+  return path.gradients || (path.weights && (info->list < 0 || writes_weights));
 }
 
 // What a backward goes through that reduces gradients, or holds that back.

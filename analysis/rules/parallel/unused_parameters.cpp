@@ -4,7 +4,7 @@
 #include "rules/ranks/comparison.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
@@ -56,7 +56,7 @@ bool is_no_sync(const Around& around) {
 }
 
 // The tensors that a loss was computed from, those of its layers among them.
-std::set<const values::Object*> tensors_behind(const values::Graph& graph) {
+std::set<const values::Object*> tensors_after(const values::Graph& graph) {
   std::set<const values::Object*> found;
   for (const values::Object* source : graph) {
     found.insert(source);
@@ -121,7 +121,7 @@ std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& tr
     }
     if (!goes_through(each, *wrapper.event)) continue;
     last = &each;
-    const auto sources = tensors_behind(event.self_state()->graph);
+    const auto sources = tensors_after(event.self_state()->graph);
     used.insert(sources.begin(), sources.end());
   }
   return std::nullopt;
@@ -143,7 +143,7 @@ std::vector<Unused> unused(const Record& record) {
         const values::TensorState* loss = each.event->self_state();
         known = known && loss && loss->graph_complete && !loss->unseen;
         if (!known) break;
-        const auto sources = tensors_behind(loss->graph);
+        const auto sources = tensors_after(loss->graph);
         used.insert(sources.begin(), sources.end());
         if (goes_through(each, *wrapper.event)) last = &each;
         for (const Around* around = each.event->around; around; around = around->outer)

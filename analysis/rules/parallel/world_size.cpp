@@ -29,9 +29,9 @@ struct Groups {
   bool known = true;
 };
 
-// Is a group kept in one name alone, which the next round gives another one? Groups in a list, or in a name
-// for each kind, stay what they are.
-bool is_lost_in_next_round(const Record& record, const OperationEvent& made) {
+// Is a group kept in one name alone, which the next iteration gives another one? Groups in a list, or in a
+// name for each kind, stay what they are.
+bool is_lost_in_next_iteration(const Record& record, const OperationEvent& made) {
   const auto& chunk = record.chunk(made.place);
   if (!chunk.chunk || !chunk.chunk->stmt) return false;
   const auto path = enclosing(*chunk.chunk->stmt, made.place.span);
@@ -64,7 +64,7 @@ bool is_lost_in_next_round(const Record& record, const OperationEvent& made) {
 
 void judge(const Record& record, Report& report, const Groups& groups) {
   if (!groups.known || groups.lists.size() < 2) return;
-  const bool is_lost = is_lost_in_next_round(record, *groups.first);
+  const bool is_lost = is_lost_in_next_iteration(record, *groups.first);
   std::map<std::int64_t, std::size_t> group_of;
   for (std::size_t i = 0; i < groups.lists.size(); ++i)
     for (const std::int64_t rank : groups.lists[i]) {

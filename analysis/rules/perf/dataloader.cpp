@@ -110,7 +110,7 @@ void look_for_first_batches(const Record& record, const std::vector<TrainingLoop
     for (const TrainingEvent& each : loop.training_root->all) {
       const OperationEvent& read = *each.event;
       if (read.row->operation != Operation::loader_made || read.row->kind != values::RowKind::method ||
-          !in_every_round(record, loop, each) || !takes_first(record, read) || !once(read.place))
+          !in_every_iteration(record, loop, each) || !takes_first(record, read) || !once(read.place))
         continue;
       const OperationEvent* made = nullptr;
       for (const TrainingEvent& other : loop.training_root->all)

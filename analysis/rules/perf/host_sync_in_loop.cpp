@@ -2,7 +2,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -63,8 +63,8 @@ bool from_device(const values::TensorState& state) {
   return false;
 }
 
-// Is it a flag that the ranks agree on in each round: handed to a collective before it is read, or read to be
-// put into a tensor that is handed to one? So are sums of losses, which would have to be read anyhow.
+// Is it a flag that the ranks agree on in each iteration: handed to a collective before it is read, or read
+// to be put into a tensor that is handed to one? So are sums of losses, which would have to be read anyhow.
 bool is_agreed(const TrainingLoop& training, const TrainingEvent& read) {
   bool was_read = false;
   for (const TrainingEvent& each : training.training_root->all) {
@@ -94,7 +94,7 @@ void look_at_elements(const Record& record, const TrainingRoot& training_root, R
     const TensorState* whole = input(*read->made);
     const Value index = read->made->arguments[1];
     if (!on_device(whole) || !index.is(Kind::integer) ||
-        !(each.loops.back()->unrolled || record.symbols.is_of_round(index.integer())) ||
+        !(each.loops.back()->unrolled || record.symbols.is_of_iteration(index.integer())) ||
         !once(each.event->place))
       continue;
     const std::string name(Provenance::of(record).name_of(whole));
@@ -117,7 +117,8 @@ void check(const Record& record, Report& report) {
     const bool moves = moves_to_device(loop);
     Once apart;
     for (const TrainingEvent& each : loop.training_root->all) {
-      if (each.event->row->operation != Operation::host_read || !in_every_round(record, loop, each)) continue;
+      if (each.event->row->operation != Operation::host_read || !in_every_iteration(record, loop, each))
+        continue;
       const values::TensorState* read = each.event->self_state();
       if (!read || on_host(read) ||
           !(on_device(read) || from_device(*read) ||
@@ -125,14 +126,14 @@ void check(const Record& record, Report& report) {
                   (!read->graph.empty() ||
                       each.event->self.object() == loop.backward->event->self.object()))))
         continue;
-      // Whether to go on is for all ranks to agree on in each round, and to be read by each.
+      // Whether to go on is for all ranks to agree on in each iteration, and to be read by each.
       if (is_agreed(loop, each)) continue;
       if (apart(each.event->place)) reads.push_back(each.event);
     }
     if (reads.empty() || !once(loop.loop->place) || !once(reads[0]->place)) continue;
     // Who calls `trainer.train()` of another file has nothing to mend: it is told there.
     if (!record.in_file(loop.loop->place) && !record.in_file(reads[0]->place)) continue;
-    const std::string text = shown(record, reads[0]->place);
+    const std::string text = source_excerpt(record, reads[0]->place);
     Finding* finding = report.add(Severity::information, reads[0]->place, reads[0]->calls,
         (text.empty() ? std::string("This") : code(text)) +
             " waits in every step until the GPU has finished it, and the GPU then waits for the next work. Read values now and then, as in `if step % 100 == 0:`, and add up with `.detach()` in between.");

@@ -1,7 +1,7 @@
 // perf/host-transfer-in-loop: every step makes a tensor on the CPU and copies it to the device.
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 
@@ -90,7 +90,7 @@ void check(const Record& record, Report& report) {
       if (!each.in(loop.loop)) continue;
       if (event.row->operation == Operation::created) made.push_back(&each);
       if (event.row->operation != Operation::transfer || !goes_to_device(event) ||
-          !in_every_round(record, loop, each))
+          !in_every_iteration(record, loop, each))
         continue;
       const auto from = std::find_if(made.rbegin(), made.rend(),
           [&](const TrainingEvent* one) { return is_made_by(event, *one->event); });

@@ -2,7 +2,7 @@
 // takes them all.
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using values::Operation;
 
 namespace {
 
-// What the body of the loop does with its index, and with what the rounds before have left.
+// What the body of the loop does with its index, and with what the iterations before have left.
 class Body {
 public:
   Body(const Record& record, const LoopEvent& loop)
@@ -89,7 +89,7 @@ private:
     });
     stmts_.push_back(&stmt);
   }
-  // Does a round compute with what an earlier one has left, but for adding to it?
+  // Does an iteration compute with what an earlier one has left, but for adding to it?
   bool carries() const {
     if (!record_.earlier) return false;
     for (const Fact* fact : facts_) {
@@ -133,10 +133,10 @@ bool goes_through(const Record& record, const LoopEvent& loop, const OperationEv
   const values::TensorState* state = pick.self_state();
   if (!state) return false;
   if (loop.unrolled) {
-    const auto rounds = static_cast<std::int64_t>(loop.rounds.size());
-    return rounds > 1 &&
+    const auto iterations = static_cast<std::int64_t>(loop.iterations.size());
+    return iterations > 1 &&
         std::any_of(state->shape.dims.begin(), state->shape.dims.end(),
-            [&](const values::Dim& dim) { return dim.size && record.symbols.value(dim.size) == rounds; });
+            [&](const values::Dim& dim) { return dim.size && record.symbols.value(dim.size) == iterations; });
   }
   const Expr& iterable = *as<ForStmt>(*loop.stmt).iterable;
   if (iterable.kind != ExprKind::call || as<CallExpr>(iterable).arguments.size() != 1) return false;
@@ -155,7 +155,7 @@ void check(const Record& record, Report& report) {
   for (const TrainingLoop& loop : training_loops(training))
     for (const TrainingEvent& each : loop.training_root->all) {
       if (each.event->row->operation != Operation::picked || each.loops.empty() ||
-          each.loops.back() == loop.loop || !in_every_round(record, loop, each))
+          each.loops.back() == loop.loop || !in_every_iteration(record, loop, each))
         continue;
       const LoopEvent& inner = *each.loops.back();
       if (!inner.stmt || inner.stmt->kind != StmtKind::for_ ||

@@ -92,7 +92,7 @@ void look_at_ranks(const Record& record, Report& report) {
     const TrainingEvent* wrapped = nullptr;
     for (const TrainingEvent& each : reading.training->training_root->all)
       if (each.event->row->operation == Operation::parallel_forward &&
-          in_every_round(record, *reading.training, each))
+          in_every_iteration(record, *reading.training, each))
         wrapped = &each;
     const std::vector<Value> sets = datasets_of(made.self);
     if (!wrapped || sets.empty() ||

@@ -8,7 +8,7 @@ namespace stepzero::rules {
 
 namespace {
 constexpr std::size_t most_compared = 300 *
-    300;  // communications of one with communications of the other, where they differ first and behind that
+    300;  // communications of one with communications of the other, where they differ first and after that
 }  // namespace
 
 std::vector<Extra> extras(const RankTrace& first, const RankTrace& second, const std::string& group) {
@@ -20,20 +20,22 @@ std::vector<Extra> extras(const RankTrace& first, const RankTrace& second, const
     return comms;
   };
   auto a = of_group(first), b = of_group(second);
-  constexpr int alone = 7, elsewhere = 2, other_round = 1, never = 1 << 20;
+  constexpr int alone = 7, elsewhere = 2, other_iteration = 1, never = 1 << 20;
   const auto pair_cost = [&](std::size_t i, std::size_t j) {
     const CommEvent &x = first.comms[a[i]], &y = second.comms[b[j]];
     if (!same_kind(x, y)) return never;
     if (x.site != y.site) return elsewhere;
-    const bool same_round = std::equal(x.rounds.begin(), x.rounds.end(), y.rounds.begin(), y.rounds.end(),
-        [](const Round& one, const Round& other) { return one.round == other.round; });
-    return same_round ? 0 : other_round;
+    const bool same_iteration = std::equal(x.iterations.begin(), x.iterations.end(), y.iterations.begin(),
+        y.iterations.end(),
+        [](const Iteration& one, const Iteration& other) { return one.iteration == other.iteration; });
+    return same_iteration ? 0 : other_iteration;
   };
   // What both begin with alike costs nothing and belongs together, however long it is.
-  std::size_t alike = 0;
-  while (alike < a.size() && alike < b.size() && pair_cost(alike, alike) == 0) ++alike;
-  a.erase(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(alike));
-  b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(alike));
+  std::size_t equivalent = 0;
+  while (equivalent < a.size() && equivalent < b.size() && pair_cost(equivalent, equivalent) == 0)
+    ++equivalent;
+  a.erase(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(equivalent));
+  b.erase(b.begin(), b.begin() + static_cast<std::ptrdiff_t>(equivalent));
   if (a.size() * b.size() > most_compared) return {};
   std::vector<std::vector<int>> cost(a.size() + 1, std::vector<int>(b.size() + 1, 0));
   for (std::size_t i = a.size() + 1; i-- > 0;)

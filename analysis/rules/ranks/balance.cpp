@@ -149,20 +149,20 @@ private:
   }
 
   void loop(const LoopEvent& loop, Part& made) {
-    Part rounds;
-    for (const Block& round : loop.rounds) add(rounds, of(round), 11);
-    for (const Block& round : loop.first) add(rounds, of(round), 12);
-    if (!rounds.any) return;
+    Part iterations;
+    for (const Block& iteration : loop.iterations) add(iterations, of(iteration), 11);
+    for (const Block& iteration : loop.first) add(iterations, of(iteration), 12);
+    if (!iterations.any) return;
     bool returns = false;  // leaves more than the loop
-    for (const Block& round : loop.rounds) returns = returns || returns_from(round);
-    rounds.leaves = returns;
+    for (const Block& iteration : loop.iterations) returns = returns || returns_from(iteration);
+    iterations.leaves = returns;
     if (loop.any_order || !loop.first.empty() || !loop.counts.sizes.empty() || loop.trips == Sharing::local ||
         loop.trips == Sharing::divergent)
-      rounds.plain = false;
+      iterations.plain = false;
     if (!loop.unrolled && loop.length)
-      mix(rounds.what, static_cast<std::uint64_t>(symbols_.value(loop.length).value_or(-1)));
-    mix(rounds.what, static_cast<std::uint64_t>(loop.unrolled ? loop.rounds.size() : 0));
-    add(made, rounds, 13);
+      mix(iterations.what, static_cast<std::uint64_t>(symbols_.value(loop.length).value_or(-1)));
+    mix(iterations.what, static_cast<std::uint64_t>(loop.unrolled ? loop.iterations.size() : 0));
+    add(made, iterations, 13);
   }
 
   static bool returns_from(const Block& block) {
@@ -173,7 +173,7 @@ private:
         return returns_from(static_cast<const BranchEvent*>(event)->yes) ||
             returns_from(static_cast<const BranchEvent*>(event)->no);
       if (event->kind == EventKind::loop)
-        return std::ranges::any_of(static_cast<const LoopEvent*>(event)->rounds, returns_from);
+        return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations, returns_from);
       return event->kind == EventKind::attempt;  // of which nothing is taken for plain anyway
     });
   }
@@ -242,8 +242,8 @@ void collect(Runs& runs, RankRun& own, Look& look, const Block& block, const std
           inside || whole.contains(runs.site(own, event->place, event->calls)), made);
       break;
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-        collect(runs, own, look, round, whole, inside, made);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+        collect(runs, own, look, iteration, whole, inside, made);
       break;
     case EventKind::attempt: {
       const auto& attempt = static_cast<const AttemptEvent&>(*event);

@@ -30,10 +30,10 @@ bool BlockQueries::leads_on(const Event& event) {
   if (event.kind != EventKind::branch) return false;
   const auto& branch = static_cast<const BranchEvent&>(event);
   // What all ranks decide alike this one decides, too, where only others have something to enter.
-  const bool alike = symbols_.form(branch.condition) == symbolic::Context::Form::constant ||
+  const bool equivalent = symbols_.form(branch.condition) == symbolic::Context::Form::constant ||
       (symbols_.sharing(branch.condition) == symbolic::Sharing::uniform &&
           !record_.unseen.contains(branch.condition));
-  return alike && runs_.leads_on(own_, branch);
+  return equivalent && runs_.leads_on(own_, branch);
 }
 
 bool BlockQueries::communicates(const Block& block) {
@@ -118,13 +118,13 @@ bool BlockQueries::leads_past(const Block& handler) {
   });
 }
 
-bool BlockQueries::leaves(const Block& round, bool in_loop) {
-  for (const Event* event : round.events) {
+bool BlockQueries::leaves(const Block& iteration, bool in_loop) {
+  for (const Event* event : iteration.events) {
     if (event->kind == EventKind::exit) {
       const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
       if (exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop)) return true;
     } else if (event->kind == EventKind::loop) {
-      for (const Block& inner : static_cast<const LoopEvent*>(event)->rounds)
+      for (const Block& inner : static_cast<const LoopEvent*>(event)->iterations)
         if (leaves(inner, true)) return true;
     } else if (event->kind == EventKind::call
             ? raises(static_cast<const CallEvent*>(event)->body)

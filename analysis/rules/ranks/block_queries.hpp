@@ -28,9 +28,9 @@ protected:
   static const Block* handler_of(const AttemptEvent& attempt, values::Value raised);
   // Does something in it read or write what only this rank has, and nothing in it takes the failure?
   bool fails_in(const Block& block);
-  // Is there a way out of the loop whose round it is?
-  bool leaves(const Block& round, bool in_loop = false);
-  // Does the process leave the function or the round there, and go on?
+  // Is there a way out of the loop whose iteration it is?
+  bool leaves(const Block& iteration, bool in_loop = false);
+  // Does the process leave the function or the iteration there, and go on?
   static bool leads_past(const Block& handler);
   bool raises(const Block& block);
   static bool ends_in_exception(const Block& block);
@@ -44,8 +44,8 @@ protected:
       return each(static_cast<const BranchEvent&>(event).yes) ||
           each(static_cast<const BranchEvent&>(event).no);
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent&>(event).rounds)
-        if (each(round)) return true;
+      for (const Block& iteration : static_cast<const LoopEvent&>(event).iterations)
+        if (each(iteration)) return true;
       return false;
     case EventKind::attempt: {
       const auto& attempt = static_cast<const AttemptEvent&>(event);

@@ -60,7 +60,7 @@ private:
   std::string waits_forever(const std::vector<int>& ranks) const;
   bool is_all_but_one(const std::vector<int>& ranks) const;
 
-  // How often the rank makes this call, in whatever round.
+  // How often the rank makes this call, in whatever iteration.
   std::ptrdiff_t times_entered(int rank, const CommEvent& call) const;
 
   // The way out by which `other` missed what `owner` did next.
@@ -69,7 +69,7 @@ private:
   // Do the calls lead through the other ones?
   static bool is_within(const interpreter::CallSite* calls, const interpreter::CallSite* outer);
 
-  static bool equal_iterations(const std::vector<Round>& a, const std::vector<Round>& b);
+  static bool equal_iterations(const std::vector<Iteration>& a, const std::vector<Iteration>& b);
 
   bool tell_exit(const PathExit& exit, int owner, const CommEvent& comm, Mismatch& mismatch);
 
@@ -85,8 +85,8 @@ private:
   bool refused_ = false;  // something parts the ranks, and it is not known well enough
 };
 
-// One call of one of the two that the other lacks: by which choice, way out, exception or round they part,
-// and how that is told.
+// One call of one of the two that the other lacks: by which choice, way out, exception or iteration they
+// part, and how that is told.
 class CauseSearch::Pair {
 public:
   Pair(CauseSearch& whole, const std::string& name, int a, int b, const std::vector<Extra>& differences,
@@ -106,7 +106,7 @@ private:
   bool is_of_smaller_group() const;
   bool by_attempt();
   bool by_exit(const Exit& way);
-  bool by_rounds(const LoopRun& loop);
+  bool by_iterations(const LoopRun& loop);
   bool may_be_unknown() const;
   void go_out_to_where_paths_part();
   void stand_at_guard();

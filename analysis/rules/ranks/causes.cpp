@@ -44,15 +44,15 @@ bool CauseSearch::called_no_more(Mismatch& mismatch) const {
   for (int rank = 0; rank < view_.size(); ++rank) {
     const auto& comms = view_.trace(rank).comms;
     const std::size_t at = stop_.at[static_cast<std::size_t>(rank)];
-    if (at >= comms.size() || comms[at].what != CommEvent::What::collective || comms[at].rounds.empty() ||
+    if (at >= comms.size() || comms[at].what != CommEvent::What::collective || comms[at].iterations.empty() ||
         comms[at].starts)
       continue;
     const CommEvent& comm = comms[at];
-    const interpreter::LoopEvent* const loop = comm.rounds.back().loop;
+    const interpreter::LoopEvent* const loop = comm.iterations.back().loop;
     if (!comm.root || *comm.root == rank || *comm.root >= view_.size() ||
         comm.info->waits == values::Waiting::root || !loop || !loop->unrolled || !loop->stmt)
       continue;
-    // The other sends in rounds of its own, and has sent for the last time.
+    // The other sends in iterations of its own, and has sent for the last time.
     const auto root = static_cast<int>(*comm.root);
     const auto& sends = view_.trace(root).comms;
     const auto is_same = [&](const CommEvent& other) {
@@ -66,7 +66,7 @@ bool CauseSearch::called_no_more(Mismatch& mismatch) const {
     if (std::any_of(sends.begin(), from,
             [&](const CommEvent& other) { return is_same(other) && other.site == comm.site; }))
       continue;
-    mismatch.cause = Cause::rounds;
+    mismatch.cause = Cause::iterations;
     view_.place(mismatch, comm);
     mismatch.event = view_.of_main(comm);
     mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + this_one(mismatch.name) +
@@ -210,9 +210,9 @@ bool CauseSearch::is_within(const CallSite* calls, const CallSite* outer) {
   return true;
 }
 
-bool CauseSearch::equal_iterations(const std::vector<Round>& a, const std::vector<Round>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Round& one, const Round& other) {
-    return one.site == other.site && one.nth == other.nth && one.round == other.round;
+bool CauseSearch::equal_iterations(const std::vector<Iteration>& a, const std::vector<Iteration>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Iteration& one, const Iteration& other) {
+    return one.site == other.site && one.nth == other.nth && one.iteration == other.iteration;
   });
 }
 
@@ -229,13 +229,13 @@ bool CauseSearch::tell_exit(const PathExit& exit, int owner, const CommEvent& co
     all = all &&
         std::any_of(exits.begin(), exits.end(), [&](const PathExit& each) { return each.site == exit.site; });
     if (std::any_of(exits.begin(), exits.end(), [&](const PathExit& each) {
-          return each.site == exit.site && equal_iterations(each.rounds, exit.rounds);
+          return each.site == exit.site && equal_iterations(each.iterations, exit.iterations);
         }))
       leaving.push_back(rank);
   }
-  if (all && exit.kind == ExitKind::break_ && !exit.rounds.empty() && exit.rounds.back().loop &&
-      exit.rounds.back().loop->unrolled) {
-    mismatch.cause = Cause::rounds;
+  if (all && exit.kind == ExitKind::break_ && !exit.iterations.empty() && exit.iterations.back().loop &&
+      exit.iterations.back().loop->unrolled) {
+    mismatch.cause = Cause::iterations;
   }
   // What the others wait in is entered by those that are there.
   std::vector<int> waiting;
@@ -245,7 +245,7 @@ bool CauseSearch::tell_exit(const PathExit& exit, int owner, const CommEvent& co
   struct Verb {
     const char *singular, *plural;
   };
-  const int round = exit.rounds.empty() ? 0 : exit.rounds.back().round + 1;
+  const int iteration = exit.iterations.empty() ? 0 : exit.iterations.back().iteration + 1;
   const Verb verb = exit.kind == ExitKind::return_ ? Verb{"returns", "return"}
       : exit.kind == ExitKind::break_              ? Verb{"leaves the loop", "leave the loop"}
       : exit.kind == ExitKind::continue_
@@ -255,12 +255,12 @@ bool CauseSearch::tell_exit(const PathExit& exit, int owner, const CommEvent& co
   mismatch.event = view_.of_main(comm);
   const std::string leave = ranks_do(leaving, view_.size(), verb.singular, verb.plural),
                     wait = ranks_do(waiting, view_.size(), "waits", "wait");
-  mismatch.text = exit.fails
-      ? leave + " in an exception here, and " + wait + " in " + call_text(mismatch.name) +
-          view_.at_line(comm.place) +
+  mismatch.text = exit.fails ? leave + " in an exception here, and " + wait + " in " +
+          call_text(mismatch.name) + view_.at_line(comm.place) +
           " until the launcher ends the job. Share the failure with all ranks, and raise on all of them."
-      : leave + " here" + (all && round > 0 ? " in iteration " + std::to_string(round) : std::string()) +
-          ", and " + wait + " in " + call_text(mismatch.name) + view_.at_line(comm.place) + " forever.";
+                             : leave + " here" +
+          (all && iteration > 0 ? " in iteration " + std::to_string(iteration) : std::string()) + ", and " +
+          wait + " in " + call_text(mismatch.name) + view_.at_line(comm.place) + " forever.";
   mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
   if (const auto* parting = mismatch.as<Parting>(); parting && parting->condition)
     mismatch.related.push_back({parting->condition, "by this condition"});
@@ -287,15 +287,17 @@ bool CauseSearch::tell_local(Place condition, Place where, const CallSite* calls
 }
 
 std::optional<LoopRun> CauseSearch::shorter_loop(const CommEvent& comm, int other) const {
-  for (const Round& round : comm.rounds) {
+  for (const Iteration& iteration : comm.iterations) {
     for (const LoopRun& loop : view_.trace(other).loops)
-      if (loop.site == round.site && loop.nth == round.nth && loop.rounds <= round.round && !loop.silent)
+      if (loop.site == iteration.site && loop.nth == iteration.nth &&
+          loop.iterations <= iteration.iteration && !loop.silent)
         return loop;
-    // Loops of no rounds leave nothing behind.
-    if (round.place &&
+    // Loops of no iterations leave nothing after.
+    if (iteration.place &&
         std::none_of(view_.trace(other).loops.begin(), view_.trace(other).loops.end(),
-            [&](const LoopRun& loop) { return loop.site == round.site && loop.nth == round.nth; })) {
-      return LoopRun{round.site, round.nth, 0, round.place, comm.calls, false, {}, false, nullptr};
+            [&](const LoopRun& loop) { return loop.site == iteration.site && loop.nth == iteration.nth; })) {
+      return LoopRun{
+          iteration.site, iteration.nth, 0, iteration.place, comm.calls, false, {}, false, nullptr};
     }
   }
   return std::nullopt;

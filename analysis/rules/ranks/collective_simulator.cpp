@@ -23,7 +23,7 @@ bool waits_for_who_has_ended(const JobRun& world, const std::vector<std::size_t>
     return false;
   return std::ranges::any_of(own.comms[at[rank]].members, [&](int member) {
     const auto other = static_cast<std::size_t>(member);
-    return other < world.size() && other != rank && !world[other].unsettled && !world[other].raised &&
+    return other < world.size() && other != rank && !world[other].uncertain && !world[other].raised &&
         at[other] >= world[other].comms.size();
   });
 }

@@ -18,9 +18,9 @@ constexpr std::size_t most_comms = 1200;  // of one process
 
 }  // namespace
 
-void CommRecorder::unsettle() {
-  if (!trace_.unsettled) trace_.settled = trace_.comms.size();
-  trace_.unsettled = true;
+void CommRecorder::become_uncertain() {
+  if (!trace_.uncertain) trace_.certain_comms = trace_.comms.size();
+  trace_.uncertain = true;
 }
 
 // Of one of two values, the one of this run.
@@ -94,8 +94,8 @@ bool CommRecorder::group_of(Value group, CommEvent& comm) {
   return true;
 }
 
-bool CommRecorder::add(
-    const OperationEvent& event, const std::vector<std::size_t>& turns, const std::vector<Round>& rounds) {
+bool CommRecorder::add(const OperationEvent& event, const std::vector<std::size_t>& turns,
+    const std::vector<Iteration>& iterations) {
   if (trace_.comms.size() >= most_comms) return false;
   CommEvent made;
   made.event = &event;
@@ -104,7 +104,7 @@ bool CommRecorder::add(
   made.own_calls = event.calls;
   made.site = runs_.site(own_, event.place, event.calls);
   made.turns = turns;
-  made.rounds = rounds;
+  made.iterations = iterations;
   made.decided = trace_.decisions.size();
   const bool expected = event.expected && communicates_if_reached(event);
   const bool unseen = event.row->operation == Operation::unseen_communication;
@@ -280,7 +280,7 @@ void CommRecorder::message(const OperationEvent& event, const values::MessageInf
     const Value results = event.result;
     const auto* listed = event.list_state(static_cast<std::size_t>(info.batch));
     if (!listed || listed->open || !results.is(Kind::list)) {
-      unsettle();
+      become_uncertain();
       return;
     }
     const auto& items = listed->items;
@@ -288,14 +288,14 @@ void CommRecorder::message(const OperationEvent& event, const values::MessageInf
     for (std::size_t i = 0; i < items.size(); ++i) {
       const Value item = items[i];
       if (!item.is(Kind::instance) || i >= requests.size()) {
-        unsettle();
+        become_uncertain();
         return;
       }
       const auto& object = *item.as<values::Instance>();
       const Value what = object.attributes.value(values::Name("op"));
       const values::Row* row = what.is(Kind::library) ? what.as<values::LibrarySymbol>()->row : nullptr;
       if (!row || !row->message) {
-        unsettle();
+        become_uncertain();
         return;
       }
       CommEvent one = made;
@@ -324,7 +324,7 @@ void CommRecorder::message(const OperationEvent& event, const values::MessageInf
 void CommRecorder::send_or_receive(CommEvent made, Value peer, Value tag, Value group, Value group_peer) {
   CommEvent in;
   if (!group_of(group, in)) {
-    unsettle();
+    become_uncertain();
     return;
   }
   made.group = in.group;
@@ -335,7 +335,7 @@ void CommRecorder::send_or_receive(CommEvent made, Value peer, Value tag, Value 
     other = in.members[static_cast<std::size_t>(*place)];
   const auto number_of_tag = tag ? number(tag) : std::optional<std::int64_t>(0);
   if (!other || !number_of_tag) {
-    unsettle();  // any source
+    become_uncertain();  // any source
     return;
   }
   if (*other < 0) {

@@ -17,10 +17,10 @@ public:
   bool default_groups = false;  // a group that a function may be given is not given: the default one
 
   // Puts what the operation does into the trace. False: there is too much of it.
-  bool add(
-      const OperationEvent& event, const std::vector<std::size_t>& turns, const std::vector<Round>& rounds);
+  bool add(const OperationEvent& event, const std::vector<std::size_t>& turns,
+      const std::vector<Iteration>& iterations);
   // From here on it is not known what the process sends and receives.
-  void unsettle();
+  void become_uncertain();
 
 private:
   std::optional<std::int64_t> number(values::Value value, std::string* where = nullptr) const;

@@ -2,18 +2,18 @@
 // them.
 #include "rules/ranks/comparer.hpp"
 #include "rules/fact_index.hpp"
-#include "rules/ranks/agreed_words.hpp"
 #include "rules/ranks/agreement.hpp"
+#include "rules/ranks/assumption_words.hpp"
 #include "rules/ranks/balance.hpp"
 #include "rules/ranks/causes.hpp"
 #include "rules/ranks/communication.hpp"
 #include "rules/ranks/conditions.hpp"
+#include "rules/ranks/iteration_counts.hpp"
 #include "rules/ranks/job_size.hpp"
 #include "rules/ranks/missing_gradients.hpp"
 #include "rules/ranks/point_to_point.hpp"
 #include "rules/ranks/questions_for_rank.hpp"
 #include "rules/ranks/requests.hpp"
-#include "rules/ranks/rounds.hpp"
 #include "rules/ranks/slow_work.hpp"
 #include "rules/ranks/structure.hpp"
 
@@ -76,7 +76,7 @@ void Comparer::run() {
         assumed_ = Assumption::nothing;
       }
       if (into_.found.size() == before) tell_conditional();
-      if (into_.found.size() == before && !into_.settled.contains(root.get()))
+      if (into_.found.size() == before && !into_.compared_roots.contains(root.get()))
         for (Mismatch& mismatch : standing_out(record_, *root,
                  [&](Place place) { return reached_.contains({place.chunk, place.span.begin}); }))
           into_.found.push_back(std::move(mismatch));
@@ -110,7 +110,7 @@ void Comparer::look_at(const Root& root) {
   begin(root);
   const std::vector<int> sizes = sizes_to_ask(root);
   if (sizes.empty()) {
-    into_.settled.insert(&root);  // there is nobody to wait for
+    into_.compared_roots.insert(&root);  // there is nobody to wait for
     return;
   }
   Found found;
@@ -124,8 +124,8 @@ void Comparer::look_at(const Root& root) {
   if (!cut_off && (assumed_ == Assumption::nothing || assumed_ == Assumption::gradients))
     for (Mismatch& mismatch : requests_.never_waited(into_.worlds, !root.function))
       if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
-  if (assumed_ != Assumption::nothing) return tell_granted(found);
-  if (!cut_off) into_.settled.insert(&root);
+  if (assumed_ != Assumption::nothing) return report_assumed(found);
+  if (!cut_off) into_.compared_roots.insert(&root);
   const std::size_t before = into_.found.size();
   for (const Found::Key& key : found.order) tell(root, found, key, sizes.size() > 1);
   for (auto& [site, mismatch] : slow_) into_.found.push_back(std::move(mismatch));
@@ -233,7 +233,7 @@ void Comparer::tell_of_few(const Found& found) {
 void Comparer::tell(const Root& root, Found& found, const Found::Key& key, bool of_several_sizes) {
   const std::set<int>& worlds = found.worlds[key];
   // Numbers of iterations that differ in jobs of every size are told of ranks that each of them has.
-  if (key.first == static_cast<int>(Cause::rounds) && !fine_.contains(key.second) &&
+  if (key.first == static_cast<int>(Cause::iterations) && !fine_.contains(key.second) &&
       static_cast<int>(worlds.size()) == found.explored)
     found.by_key.at(key) = found.smallest.at(key);
   if (differs_with_two_ranks(found.smallest.at(key))) found.by_key.at(key) = found.smallest.at(key);
@@ -283,7 +283,7 @@ bool Comparer::is_right_with_two_ranks_only(const Mismatch& mismatch, const std:
       (worlds.contains(3) && !fine_in_[4].contains(mismatch.key) && counts_ranks(record_, mismatch.place));
 }
 
-void Comparer::tell_granted(Found& found) {
+void Comparer::report_assumed(Found& found) {
   if (assumed_ == Assumption::numbers) defaults_ = worlds_asked().of(0, 2).by_defaults;
   if (assumed_ != Assumption::agreement && assumed_ != Assumption::rank &&
       (assumed_ == Assumption::gradients ? !by_gradients_ : defaults_.empty()))
@@ -294,7 +294,7 @@ void Comparer::tell_granted(Found& found) {
     const bool of_messages = mismatch.cause == Cause::making_groups || mismatch.cause == Cause::message ||
         mismatch.cause == Cause::other_group;
     if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order &&
-        mismatch.cause != Cause::rounds && !(of_messages && assumed_ == Assumption::numbers))
+        mismatch.cause != Cause::iterations && !(of_messages && assumed_ == Assumption::numbers))
       continue;
     const bool of_large_jobs = assumed_ == Assumption::numbers &&
         fails_where_it_counts(mismatch, found.worlds[key]);
@@ -335,7 +335,8 @@ void Comparer::tell_granted(Found& found) {
 void Comparer::tell_conditional() {
   for (Mismatch& mismatch : conditional_) {
     if (mismatch.cause != Cause::guard && mismatch.cause != Cause::exit && mismatch.cause != Cause::order &&
-        mismatch.cause != Cause::rounds && mismatch.cause != Cause::message && mismatch.cause != Cause::root)
+        mismatch.cause != Cause::iterations && mismatch.cause != Cause::message &&
+        mismatch.cause != Cause::root)
       continue;
     mismatch.certain = false;
     mismatch.supposed = true;
@@ -376,7 +377,7 @@ bool Comparer::has_defaults() const {
 // Numbers of iterations that differ with two ranks on every way, and with more on none: nine samples in
 // batches of four.
 bool Comparer::differs_with_two_ranks(const Mismatch& mismatch) {
-  return mismatch.cause == Cause::rounds && mismatch.world == 2 && !mismatch.by_surprise &&
+  return mismatch.cause == Cause::iterations && mismatch.world == 2 && !mismatch.by_surprise &&
       !fine_in_[2].contains(mismatch.key) && fine_in_[4].contains(mismatch.key) && highest_named() < 2;
 }
 
@@ -387,7 +388,7 @@ bool Comparer::fails_where_it_counts(const Mismatch& mismatch, const std::set<in
   };
   const bool of_four_ranks = mismatch.world == 4 && never_fine(4);
   const auto* parting = mismatch.as<Parting>();
-  const bool of_numbers = mismatch.cause == Cause::rounds ||
+  const bool of_numbers = mismatch.cause == Cause::iterations ||
       ((mismatch.cause == Cause::guard || (parting && parting->exit == ExitKind::continue_)) &&
           highest_named() < 2);
   if (of_numbers && of_four_ranks && never_fine(2)) return true;
@@ -395,8 +396,8 @@ bool Comparer::fails_where_it_counts(const Mismatch& mismatch, const std::set<in
   if (mismatch.counts_the_job && of_four_ranks && never_fine(3)) return true;
   // Where two ranks are one group, only four show what becomes of several.
   if ((mismatch.cause == Cause::making_groups || mismatch.cause == Cause::root) && of_four_ranks) return true;
-  if (mismatch.cause != Cause::rounds && mismatch.cause != Cause::handler && mismatch.cause != Cause::exit &&
-      mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group)
+  if (mismatch.cause != Cause::iterations && mismatch.cause != Cause::handler &&
+      mismatch.cause != Cause::exit && mismatch.cause != Cause::guard && mismatch.cause != Cause::other_group)
     return false;
   const int named = highest_named();
   if (named < 2 || named >= 4 || mismatch.world != 4) return false;

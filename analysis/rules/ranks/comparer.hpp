@@ -5,10 +5,10 @@
 #include "rules/ranks/collective_simulator.hpp"
 #include "rules/ranks/compared_job.hpp"
 #include "rules/ranks/conditions.hpp"
+#include "rules/ranks/iteration_counts.hpp"
 #include "rules/ranks/job_view.hpp"
 #include "rules/ranks/questions_for_rank.hpp"
 #include "rules/ranks/requests.hpp"
-#include "rules/ranks/rounds.hpp"
 
 #include <map>
 #include <optional>
@@ -50,7 +50,7 @@ private:
   void tell(const Root& root, Found& found, const Found::Key& key, bool of_several_sizes);
   bool is_right_with_two_ranks_only(const Mismatch& mismatch, const std::set<int>& worlds);
   // What is so where something is taken for granted: that is said.
-  void tell_granted(Found& found);
+  void report_assumed(Found& found);
   // What goes wrong under some answers alone: these are said.
   void tell_conditional();
   // The runs that are compared. Those in which defaults are numbers from the start are made where they are
@@ -76,14 +76,14 @@ private:
   bool all_reached(const Root& root) const;
   // `stop`: where the ranks wait in it, if the run does not end; what a rank waits in it has not got past.
   void passed(const JobRun& world, const Stop* stop = nullptr);
-  // Was a loop of as many rounds followed round by round on one rank, and on another, for want of steps, in
-  // one round that stands for all?
+  // Was a loop of as many iterations followed iteration by iteration on one rank, and on another, for want of
+  // steps, in one iteration that stands for all?
   static bool followed_differently(const JobRun& world);
-  // Do both go through the same thing to its end? Then they make as many rounds, wherever they stand.
-  bool as_many_rounds(const Round& a, const Round& b) const;
-  // A leader calls its workers in one loop, and they wait for it in another: the round that stands for many
-  // met something that is not in a round of the same loop. How many more meet is not known, nor what becomes
-  // of the ranks behind that.
+  // Do both go through the same thing to its end? Then they make as many iterations, wherever they stand.
+  bool as_many_iterations(const Iteration& a, const Iteration& b) const;
+  // A leader calls its workers in one loop, and they wait for it in another: the iteration that stands for
+  // many met something that is not in an iteration of the same loop. How many more meet is not known, nor
+  // what becomes of the ranks after that.
   bool met_across_loops(const JobRun& world, const CollectiveSimulator& simulator);
   // One way that the ranks may go.
   void follow(const JobRun& world, std::vector<Mismatch>& here);
@@ -132,7 +132,7 @@ private:
       conditional_;               // what goes wrong under some answers of the program's own questions alone
   std::map<int, Mismatch> slow_;  // by site
   std::map<int, Mismatch> left_;  // by the site of a way out of a loop that some run gets past: the leader
-                                  // leaves it in one of its rounds
+                                  // leaves it in one of its iterations
   std::set<std::pair<std::uint32_t, std::uint32_t>> about_exits_;  // ways out in them
   std::optional<int> highest_named_;
   std::map<int, std::set<int>> fine_in_;  // by world: sites that some run of it gets past

@@ -1,20 +1,20 @@
 // One way that the ranks of a job may go: it is played, and where it does not go on, or ranks meet in what
 // does not fit, the cause is named.
 #include "rules/fact_index.hpp"
-#include "rules/ranks/agreed_words.hpp"
 #include "rules/ranks/agreement.hpp"
+#include "rules/ranks/assumption_words.hpp"
 #include "rules/ranks/balance.hpp"
 #include "rules/ranks/causes.hpp"
 #include "rules/ranks/comm_events.hpp"
 #include "rules/ranks/comparer.hpp"
 #include "rules/ranks/conditions.hpp"
+#include "rules/ranks/iteration_counts.hpp"
 #include "rules/ranks/job_size.hpp"
 #include "rules/ranks/loop_runs.hpp"
 #include "rules/ranks/missing_gradients.hpp"
 #include "rules/ranks/point_to_point.hpp"
 #include "rules/ranks/questions_for_rank.hpp"
 #include "rules/ranks/requests.hpp"
-#include "rules/ranks/rounds.hpp"
 #include "rules/ranks/slow_work.hpp"
 
 #include <algorithm>
@@ -45,28 +45,28 @@ bool stops_where_all_is_known(const JobRun& world, const Stop& stop) {
   for (std::size_t rank = 0; rank < world.size(); ++rank) {
     const bool takes_no_part = stop.kind == Stop::Kind::different && static_cast<int>(rank) != stop.a &&
         static_cast<int>(rank) != stop.b;
-    if (world[rank].unsettled && stop.at[rank] >= world[rank].settled && !takes_no_part &&
+    if (world[rank].uncertain && stop.at[rank] >= world[rank].certain_comms && !takes_no_part &&
         !waits_for_who_has_ended(world, stop.at, rank))
       return false;
   }
   return true;
 }
 
-// Does a rank wait in a loop of its own, of any number of rounds, for one that goes through another such
-// loop? Who leads and who follows is told by what passes between them, and how many rounds each has is not
-// known.
+// Does a rank wait in a loop of its own, of any number of iterations, for one that goes through another such
+// loop? Who leads and who follows is told by what passes between them, and how many iterations each has is
+// not known.
 bool waits_across_loops(const JobRun& world, const Stop& stop) {
   const auto open = [](const LoopRun& loop) { return loop.stands_for_many && !loop.count && !loop.silent; };
   for (std::size_t rank = 0; rank < world.size() && rank < stop.at.size(); ++rank) {
     const RankTrace& mine = world[rank];
     if (stop.at[rank] >= mine.comms.size()) continue;
     const CommEvent& comm = mine.comms[stop.at[rank]];
-    for (const Round& round : comm.rounds) {
-      const LoopRun* const loop = run_of(mine, round);
+    for (const Iteration& iteration : comm.iterations) {
+      const LoopRun* const loop = run_of(mine, iteration);
       if (!loop || !open(*loop)) continue;
       for (const int member : comm.members) {
         const auto other = static_cast<std::size_t>(member);
-        if (other == rank || other >= world.size() || run_of(world[other], round)) continue;
+        if (other == rank || other >= world.size() || run_of(world[other], iteration)) continue;
         const auto is_its_own = [&](const LoopRun& each) {
           return open(each) && std::ranges::none_of(mine.loops, [&](const LoopRun& own) {
             return own.site == each.site && own.nth == each.nth;
@@ -91,13 +91,13 @@ void Comparer::follow(const JobRun& world, std::vector<Mismatch>& here) {
 }
 
 void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
-  bool unsettled = false, all_raise = true;
+  bool uncertain = false, all_raise = true;
   for (const RankTrace& trace : world) {
     if (trace.impossible) return;
     if (trace.nowhere) return ends_nowhere(world, here);
     by_gradients_ = by_gradients_ || trace.by_gradients;
     defaults_.insert(trace.defaults.begin(), trace.defaults.end());
-    unsettled = unsettled || trace.unsettled;
+    uncertain = uncertain || trace.uncertain;
     all_raise = all_raise && trace.raised;
   }
   impossible_ = false;
@@ -113,11 +113,11 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
     // Not a world that the program is made for, or the failure follows from what comes first.
     Mismatch mismatch;
     mismatch.world = view.size();
-    if (!unsettled && !decide_differently(world) && unequal(view, mismatch, true))
+    if (!uncertain && !decide_differently(world) && unequal(view, mismatch, true))
       here.push_back(std::move(mismatch));
     return;
   }
-  if (!unsettled && !decide_differently(world)) undefined_names(view);
+  if (!uncertain && !decide_differently(world)) undefined_names(view);
   if (Mismatch mismatch; to_itself(view, mismatch)) {
     mismatch.world = view.size();
     // A function that nobody calls may be called by other ranks.
@@ -126,15 +126,15 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
   }
   CollectiveSimulator simulator(world, true);
   const Stop stop = simulator.play();
-  if (unsettled) {
+  if (uncertain) {
     if (!stops_where_all_is_known(world, stop)) {
       for (const RankTrace& trace : world)
-        if (trace.unsettled)
+        if (trace.uncertain)
           note(*root_,
               "what a rank does is not known " +
-                  (trace.settled == 0 || trace.settled > trace.comms.size()
-                          ? "from the beginning"
-                          : "behind line " + std::to_string(line_of(trace.comms[trace.settled - 1].place))) +
+                  (trace.certain_comms == 0 || trace.certain_comms > trace.comms.size() ? "from the beginning"
+                                                                                        : "behind line " +
+                              std::to_string(line_of(trace.comms[trace.certain_comms - 1].place))) +
                   ", before the ranks wait.");
       return passed(world, &stop);
     }
@@ -157,7 +157,7 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
         left_by_rank(view, mismatch);
     // Where ranks decide differently by what only they have, another run may get past.
     if (told && assumed_ == Assumption::agreement)
-      mismatch.jobs = what_is_agreed_on(record_, worlds_asked(), world, mismatch.key, only_few_);
+      mismatch.jobs = describe_assumption(record_, worlds_asked(), world, mismatch.key, only_few_);
     if (told && mismatch.certain) presume(world, stop, mismatch);
     if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted &&
         left_by_rank(view, left)) {
@@ -208,13 +208,13 @@ void Comparer::passed(const JobRun& world, const Stop* stop) {
   // A run in which a rank fails, or does what is not known, does not show that others get past what comes
   // then.
   bool unknown = false;
-  for (const RankTrace& trace : world) unknown = unknown || trace.raised || trace.unsettled;
+  for (const RankTrace& trace : world) unknown = unknown || trace.raised || trace.uncertain;
   for (std::size_t rank = 0; rank < world.size(); ++rank) {
     const RankTrace& trace = world[rank];
     const std::size_t got = stop && stop->kind != Stop::Kind::none ? stop->at[rank] : trace.comms.size();
     for (std::size_t at = 0; at < trace.comms.size(); ++at) {
       const CommEvent& comm = trace.comms[at];
-      if (at >= got || (unknown && (trace.raised || at >= trace.settled || !trace.unsettled))) {
+      if (at >= got || (unknown && (trace.raised || at >= trace.certain_comms || !trace.uncertain))) {
         doubtful_.insert(comm.site);
         continue;
       }
@@ -260,7 +260,7 @@ void Comparer::presume(const JobRun& world, const Stop& stop, Mismatch& mismatch
 void Comparer::ends_nowhere(const JobRun& world, std::vector<Mismatch>& here) const {
   if (of_function_ || decide_differently(world)) return;
   for (const RankTrace& trace : world)
-    if (trace.unsettled) return;
+    if (trace.uncertain) return;
   const JobView view{record_, world, of_function_};
   CollectiveSimulator simulator(world, true);
   const Stop stop = simulator.play();
@@ -292,7 +292,8 @@ bool Comparer::followed_differently(const JobRun& world) {
   std::map<std::pair<int, int>, int> followed;
   for (const RankTrace& trace : world)
     for (const LoopRun& loop : trace.loops)
-      if (!loop.stands_for_many && loop.rounds > 1) followed.insert({{loop.site, loop.nth}, loop.rounds});
+      if (!loop.stands_for_many && loop.iterations > 1)
+        followed.insert({{loop.site, loop.nth}, loop.iterations});
   return !followed.empty() && std::any_of(world.begin(), world.end(), [&](const RankTrace& trace) {
     return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) {
       const auto other = loop.stands_for_many && loop.count ? followed.find({loop.site, loop.nth})
@@ -302,11 +303,11 @@ bool Comparer::followed_differently(const JobRun& world) {
   });
 }
 
-bool Comparer::as_many_rounds(const Round& a, const Round& b) const {
-  const auto iterable = [&](const Round& round) {
-    const syntax::Stmt* stmt = round.loop ? round.loop->stmt : nullptr;
+bool Comparer::as_many_iterations(const Iteration& a, const Iteration& b) const {
+  const auto iterable = [&](const Iteration& iteration) {
+    const syntax::Stmt* stmt = iteration.loop ? iteration.loop->stmt : nullptr;
     return stmt && stmt->kind == syntax::StmtKind::for_
-        ? record_.text({round.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span})
+        ? record_.text({iteration.place.chunk, syntax::as<syntax::ForStmt>(*stmt).iterable->span})
         : std::string_view{};
   };
   return !iterable(a).empty() && iterable(a) == iterable(b) && a.loop->trips == symbolic::Sharing::uniform &&
@@ -314,23 +315,24 @@ bool Comparer::as_many_rounds(const Round& a, const Round& b) const {
 }
 
 bool Comparer::met_across_loops(const JobRun& world, const CollectiveSimulator& simulator) {
-  const auto loop_of = [&](int rank, const Round& round) {
-    return run_of(world[static_cast<std::size_t>(rank)], round);
+  const auto loop_of = [&](int rank, const Iteration& iteration) {
+    return run_of(world[static_cast<std::size_t>(rank)], iteration);
   };
   const auto many = [&](int rank, const CommEvent& comm, int other_rank, const CommEvent& other) {
-    return std::any_of(comm.rounds.begin(), comm.rounds.end(), [&](const Round& round) {
-      const LoopRun* const loop = loop_of(rank, round);
+    return std::any_of(comm.iterations.begin(), comm.iterations.end(), [&](const Iteration& iteration) {
+      const LoopRun* const loop = loop_of(rank, iteration);
       if (!loop || !loop->stands_for_many || loop->count) return false;
-      // What the other does in a round of it was followed.
-      if (worlds_asked().follows_one_round(other_rank, rank, static_cast<int>(world.size()))) return false;
-      // Who has gone on from as many rounds of it is called by nobody there.
-      if (both_went_through(
-              world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], round))
+      // What the other does in an iteration of it was followed.
+      if (worlds_asked().follows_one_iteration(other_rank, rank, static_cast<int>(world.size())))
         return false;
-      return std::none_of(other.rounds.begin(), other.rounds.end(), [&](const Round& theirs) {
-        if (theirs.site == round.site) return true;
+      // Who has gone on from as many iterations of it is called by nobody there.
+      if (both_went_through(
+              world[static_cast<std::size_t>(rank)], world[static_cast<std::size_t>(other_rank)], iteration))
+        return false;
+      return std::none_of(other.iterations.begin(), other.iterations.end(), [&](const Iteration& theirs) {
+        if (theirs.site == iteration.site) return true;
         const LoopRun* const their = loop_of(other_rank, theirs);
-        return their && loop->counts && their->counts && as_many_rounds(round, theirs);
+        return their && loop->counts && their->counts && as_many_iterations(iteration, theirs);
       });
     });
   };
@@ -338,11 +340,12 @@ bool Comparer::met_across_loops(const JobRun& world, const CollectiveSimulator& 
   return std::any_of(held.begin(), held.end(), [&](const auto* meeting) {
     return std::any_of(meeting->begin(), meeting->end(), [&](const auto& one) {
       const CommEvent& comm = world[static_cast<std::size_t>(one.first)].comms[one.second];
-      return !comm.rounds.empty() && std::any_of(meeting->begin(), meeting->end(), [&](const auto& other) {
-        return other.first != one.first &&
-            many(one.first, comm, other.first,
-                world[static_cast<std::size_t>(other.first)].comms[other.second]);
-      });
+      return !comm.iterations.empty() &&
+          std::any_of(meeting->begin(), meeting->end(), [&](const auto& other) {
+            return other.first != one.first &&
+                many(one.first, comm, other.first,
+                    world[static_cast<std::size_t>(other.first)].comms[other.second]);
+          });
     });
   });
 }

@@ -20,7 +20,7 @@ enum class Cause : std::uint8_t {
   making_groups,
   other_group,
   size,
-  rounds,
+  iterations,
   local,
   handler,
   name,
@@ -86,7 +86,7 @@ struct Mismatch {
 
 struct Comparison {
   std::vector<Mismatch> found;
-  std::set<const interpreter::Root*> settled;  // roots that were compared wholly
+  std::set<const interpreter::Root*> compared_roots;  // roots that were compared wholly
   std::vector<std::pair<const interpreter::Root*, std::string>>
       notes;  // what kept it from judging, for who asks why nothing is told
 };

@@ -199,7 +199,7 @@ private:
       if (reads.along(path[i].block, path[i].index + 1)) return reads.found;
       const Stmt* around = i > 0 ? path[i - 1].stmt : nullptr;
       if (!around) break;
-      // The next round of a loop; and what follows where something else fails.
+      // The next iteration of a loop; and what follows where something else fails.
       if (around->kind == StmtKind::while_) reads.expression(as<WhileStmt>(*around).test);
       if (around->kind == StmtKind::while_ || (around->kind == StmtKind::for_ && !runs_over(*around, name)))
         reads.along(path[i].block);

@@ -12,16 +12,16 @@ using interpreter::Block;
 
 namespace {
 
-constexpr int most_rounds = 12;
+constexpr int most_iterations = 12;
 constexpr int largest_world = 4;
 
 // What is certain of one rank's run.
 struct Certain {
   std::vector<CommEvent> messages;
-  bool all = false;        // of the messages: there are no more
-  bool asks = false;       // in a loop of any number of rounds, for what others send to all
-  bool calls = false;      // it sends to all others
-  bool one_round = false;  // of a loop that may have more, in each of which it sends the same to all
+  bool all = false;            // of the messages: there are no more
+  bool asks = false;           // in a loop of any number of iterations, for what others send to all
+  bool calls = false;          // it sends to all others
+  bool one_iteration = false;  // of a loop that may have more, in each of which it sends the same to all
 };
 
 const Block* block_of(const Record& record, const Root& root) {
@@ -31,9 +31,9 @@ const Block* block_of(const Record& record, const Root& root) {
 }
 
 bool stands_for_many(const RankTrace& trace, const CommEvent& comm) {
-  return std::any_of(comm.rounds.begin(), comm.rounds.end(), [&](const Round& round) {
+  return std::any_of(comm.iterations.begin(), comm.iterations.end(), [&](const Iteration& iteration) {
     return std::any_of(trace.loops.begin(), trace.loops.end(), [&](const LoopRun& loop) {
-      return loop.site == round.site && loop.nth == round.nth && loop.stands_for_many;
+      return loop.site == iteration.site && loop.nth == iteration.nth && loop.stands_for_many;
     });
   });
 }
@@ -77,9 +77,9 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
   const Walked one = walk_rank(runs, own, world, *block, {shared, chosen, Assumption::nothing, true}, walked);
   if (one.too_long || one.trace.impossible || one.trace.nowhere) return std::nullopt;
   Certain made;
-  made.all = !one.missing && !one.trace.unsettled;
-  const std::size_t settled = one.trace.unsettled ? one.trace.settled : one.trace.comms.size();
-  for (std::size_t i = 0; i < settled; ++i) {
+  made.all = !one.missing && !one.trace.uncertain;
+  const std::size_t certain_comms = one.trace.uncertain ? one.trace.certain_comms : one.trace.comms.size();
+  for (std::size_t i = 0; i < certain_comms; ++i) {
     const CommEvent& comm = one.trace.comms[i];
     made.calls = made.calls || broadcasts(comm, rank);
     if (stands_for_many(one.trace, comm)) {
@@ -87,7 +87,7 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
           (!broadcasts(comm, rank) || sent_by(comm, *own.record))) {
         made.asks = made.asks || (comm.root && *comm.root != rank);
         if (!broadcasts(comm, rank)) continue;
-        made.one_round = true;
+        made.one_iteration = true;
         made.messages.push_back(comm);
         continue;
       }
@@ -109,8 +109,8 @@ std::optional<Certain> certain_of(Runs& runs, int rank, int world, const Root& r
 void exchange_contents(Runs& runs, int world, const Root& root) {
   if (world > largest_world) return;
   std::vector<std::shared_ptr<const PeerMessages>> told(static_cast<std::size_t>(world));
-  std::set<int> asking;  // in some round: who is told all does not ask any more
-  for (int round = 0; round < most_rounds; ++round) {
+  std::set<int> asking;  // in some iteration: who is told all does not ask any more
+  for (int iteration = 0; iteration < most_iterations; ++iteration) {
     std::vector<Certain> ranks;
     for (int rank = 0; rank < world; ++rank) {
       auto one = certain_of(runs, rank, world, root);
@@ -144,8 +144,9 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
       const auto& before = told[static_cast<std::size_t>(rank)];
       if ((known || (calls && !before)) && !(before && *before == *made)) news[rank] = std::move(made);
       for (int sender = 0; sender < world; ++sender)
-        if (ranks[static_cast<std::size_t>(sender)].all && ranks[static_cast<std::size_t>(sender)].one_round)
-          runs.note_one_round(rank, sender, world);
+        if (ranks[static_cast<std::size_t>(sender)].all &&
+            ranks[static_cast<std::size_t>(sender)].one_iteration)
+          runs.note_one_iteration(rank, sender, world);
     }
     if (news.empty()) return;
     // The runs that are replaced take along what was said of them.

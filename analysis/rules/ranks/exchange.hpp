@@ -6,9 +6,9 @@
 
 namespace stepzero::rules {
 
-// Of a root that the program itself runs. Every round follows from what is certain of the one before: what a
-// rank has sent before anything that is not known of it, and that it sends no more where nothing is left
-// open.
+// Of a root that the program itself runs. Every iteration follows from what is certain of the one before:
+// what a rank has sent before anything that is not known of it, and that it sends no more where nothing is
+// left open.
 void exchange_contents(Runs& runs, int world, const interpreter::Root& root);
 
 }  // namespace stepzero::rules

@@ -22,14 +22,14 @@ bool JobExplorer::any_about_gradients() const { return runs_->any_about_gradient
 
 const Record& JobExplorer::of(int rank, int world) { return *runs_->of(rank, world).record; }
 
-bool JobExplorer::follows_one_round(int rank, int sender, int world) const {
-  return runs_->follows_one_round(rank, sender, world);
+bool JobExplorer::follows_one_iteration(int rank, int sender, int world) const {
+  return runs_->follows_one_iteration(rank, sender, world);
 }
 
 namespace {
 // What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what
-// they do behind it.
-void settle(JobRun& world) {
+// they do after it.
+void mark_uncertain(JobRun& world) {
   const auto sites = [](const RankTrace& trace) {
     std::vector<int> made;
     for (const auto& [before, site] : trace.perhaps) made.push_back(site);
@@ -40,9 +40,9 @@ void settle(JobRun& world) {
     return;
   for (RankTrace& trace : world) {
     if (trace.perhaps.empty()) continue;
-    trace.settled = trace.unsettled ? std::min(trace.settled, trace.perhaps.front().first)
-                                    : trace.perhaps.front().first;
-    trace.unsettled = true;
+    trace.certain_comms = trace.uncertain ? std::min(trace.certain_comms, trace.perhaps.front().first)
+                                          : trace.perhaps.front().first;
+    trace.uncertain = true;
   }
 }
 }  // namespace
@@ -126,7 +126,7 @@ private:
           JobRun made;
           const Came came = walk(made, asked);
           if (came == Came::through) {
-            settle(made);
+            mark_uncertain(made);
             each_(made);
           }
           return came;
@@ -155,10 +155,10 @@ private:
         asked = {at, one.missing, one.missing_is_shared, one.missing_key, one.missing_is_surprise};
         return Came::to_a_question;
       }
-      // What it does behind the place where its run was broken off is not known.
+      // What it does after the place where its run was broken off is not known.
       if (cut_off_[at]) {
-        one.trace.settled = one.trace.unsettled ? one.trace.settled : one.trace.comms.size();
-        one.trace.unsettled = true;
+        one.trace.certain_comms = one.trace.uncertain ? one.trace.certain_comms : one.trace.comms.size();
+        one.trace.uncertain = true;
         one.trace.raised = false;
       }
       made.push_back(std::move(one.trace));

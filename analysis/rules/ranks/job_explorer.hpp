@@ -30,8 +30,8 @@ public:
   bool any_about_gradients() const;
   // The program as one rank runs it.
   const Record& of(int rank, int world);
-  // Was that run told of one round of what the sender sends in a loop of any number of rounds?
-  bool follows_one_round(int rank, int sender, int world) const;
+  // Was that run told of one iteration of what the sender sends in a loop of any number of iterations?
+  bool follows_one_iteration(int rank, int sender, int world) const;
 
 private:
   std::unique_ptr<Runs> runs_;

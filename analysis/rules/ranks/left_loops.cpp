@@ -1,8 +1,8 @@
-// Ranks that leave a loop of any number of rounds where others go on: declared in rounds.hpp.
+// Ranks that leave a loop of any number of iterations where others go on: declared in iterations.hpp.
 #include "rules/ranks/collective_simulator.hpp"
 #include "rules/ranks/communication.hpp"
+#include "rules/ranks/iteration_counts.hpp"
 #include "rules/ranks/loop_runs.hpp"
-#include "rules/ranks/rounds.hpp"
 
 #include <algorithm>
 
@@ -10,14 +10,14 @@ namespace stepzero::rules {
 
 namespace {
 
-// Does the way out lead out of the loop? A function that is called in a round returns into it.
-bool leaves(const RankTrace& trace, const PathExit& exit, const Round& round) {
-  const auto at = std::find_if(
-      exit.rounds.begin(), exit.rounds.end(), [&](const Round& each) { return same_loop(each, round); });
-  if (at == exit.rounds.end() || exit.caught) return false;
+// Does the way out lead out of the loop? A function that is called in an iteration returns into it.
+bool leaves(const RankTrace& trace, const PathExit& exit, const Iteration& iteration) {
+  const auto at = std::find_if(exit.iterations.begin(), exit.iterations.end(),
+      [&](const Iteration& each) { return same_loop(each, iteration); });
+  if (at == exit.iterations.end() || exit.caught) return false;
   switch (exit.kind) {
   case interpreter::ExitKind::continue_: return false;
-  case interpreter::ExitKind::break_: return at + 1 == exit.rounds.end();
+  case interpreter::ExitKind::break_: return at + 1 == exit.iterations.end();
   case interpreter::ExitKind::raise: return true;
   case interpreter::ExitKind::return_: {
     const LoopRun* loop = run_of(trace, *at);
@@ -28,11 +28,11 @@ bool leaves(const RankTrace& trace, const PathExit& exit, const Round& round) {
 }
 
 // The first collective of the loop in which one rank waits for the other.
-const CommEvent* next_in_loop(const RankTrace& trace, const Round& round, int a, int b) {
+const CommEvent* next_in_loop(const RankTrace& trace, const Iteration& iteration, int a, int b) {
   for (const CommEvent& comm : trace.comms)
     if (comm.what == CommEvent::What::collective && is_member(comm, a) && is_member(comm, b) &&
-        std::any_of(
-            comm.rounds.begin(), comm.rounds.end(), [&](const Round& of) { return same_loop(of, round); }))
+        std::any_of(comm.iterations.begin(), comm.iterations.end(),
+            [&](const Iteration& of) { return same_loop(of, iteration); }))
       return &comm;
   return nullptr;
 }
@@ -42,16 +42,16 @@ const CommEvent* next_in_loop(const RankTrace& trace, const Round& round, int a,
 bool left_by_own_data(const JobView& view, Mismatch& mismatch) {
   for (int rank = 0; rank < view.size(); ++rank)
     for (const PathExit& exit : view.trace(rank).exits) {
-      if (exit.rounds.empty() ||
+      if (exit.iterations.empty() ||
           (exit.kind != interpreter::ExitKind::break_ && exit.kind != interpreter::ExitKind::return_))
         continue;
-      const Round& round = exit.rounds.back();
-      const LoopRun* loop = run_of(view.trace(rank), round);
-      if (!leaves(view.trace(rank), exit, round)) continue;
+      const Iteration& iteration = exit.iterations.back();
+      const LoopRun* loop = run_of(view.trace(rank), iteration);
+      if (!leaves(view.trace(rank), exit, iteration)) continue;
       if (!loop || !loop->stands_for_many || (loop->count && *loop->count < 2)) continue;
       for (std::size_t i = 0; i < exit.turns.size(); ++i) {
         const Decision& mine = view.trace(rank).decisions[exit.turns[i]];
-        if (i < round.turns || !mine.local || mine.unseen) continue;
+        if (i < iteration.turns || !mine.local || mine.unseen) continue;
         for (int other = 0; other < view.size(); ++other) {
           const RankTrace& theirs = view.trace(other);
           const bool parted = std::any_of(
@@ -59,10 +59,10 @@ bool left_by_own_data(const JobView& view, Mismatch& mismatch) {
                 return each.site == mine.site && each.nth == mine.nth && each.yes != mine.yes;
               });
           if (!parted || std::any_of(theirs.exits.begin(), theirs.exits.end(), [&](const PathExit& each) {
-                return leaves(theirs, each, round);
+                return leaves(theirs, each, iteration);
               }))
             continue;
-          const CommEvent* const waits = next_in_loop(theirs, round, rank, other);
+          const CommEvent* const waits = next_in_loop(theirs, iteration, rank, other);
           if (!waits || !view.of_own_data(mine.place)) continue;
           mismatch.cause = Cause::local;
           mismatch.by_surprise = true;
@@ -93,10 +93,10 @@ using interpreter::Event;
 using interpreter::EventKind;
 using interpreter::ExitKind;
 
-// May the rank leave the loop whose round this is by anything else than a failure? Branches that it never
+// May the rank leave the loop whose iteration this is by anything else than a failure? Branches that it never
 // takes are empty in its record.
-bool may_leave(const Block& round, bool in_loop = false, bool in_function = false) {
-  return std::any_of(round.events.begin(), round.events.end(), [&](const Event* event) {
+bool may_leave(const Block& iteration, bool in_loop = false, bool in_function = false) {
+  return std::any_of(iteration.events.begin(), iteration.events.end(), [&](const Event* event) {
     switch (event->kind) {
     case EventKind::exit: {
       const auto& exit = *static_cast<const interpreter::ExitEvent*>(event);
@@ -111,7 +111,7 @@ bool may_leave(const Block& round, bool in_loop = false, bool in_function = fals
     case EventKind::call:
       return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
     case EventKind::loop:
-      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->rounds,
+      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->iterations,
           [&](const Block& inner) { return may_leave(inner, true, in_function); });
     case EventKind::attempt: {
       const auto& attempt = *static_cast<const interpreter::AttemptEvent*>(event);
@@ -126,15 +126,15 @@ bool may_leave(const Block& round, bool in_loop = false, bool in_function = fals
   });
 }
 
-// The loop as the rank knows it; null where it enters nothing in it, or leaves it in some round.
-const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Round& round) {
+// The loop as the rank knows it; null where it enters nothing in it, or leaves it in some iteration.
+const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Iteration& iteration) {
   for (const CommEvent& comm : trace.comms)
-    for (const Round& of : comm.rounds) {
-      if (!same_loop(of, round)) continue;
+    for (const Iteration& of : comm.iterations) {
+      if (!same_loop(of, iteration)) continue;
       const LoopRun* run = run_of(trace, of);
       const bool whole = run && run->stands_for_many && !run->local && of.loop &&
           of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
-          std::ranges::none_of(of.loop->rounds, [](const Block& each) { return may_leave(each); });
+          std::ranges::none_of(of.loop->iterations, [](const Block& each) { return may_leave(each); });
       return whole ? of.loop : nullptr;
     }
   return nullptr;
@@ -148,20 +148,20 @@ bool is_endless(const interpreter::LoopEvent& loop) {
 
 }  // namespace
 
-bool both_went_through(const RankTrace& mine, const RankTrace& theirs, const Round& round) {
-  const interpreter::LoopEvent *const here = whole_loop(mine, round),
-                                      *const there = whole_loop(theirs, round);
+bool both_went_through(const RankTrace& mine, const RankTrace& theirs, const Iteration& iteration) {
+  const interpreter::LoopEvent *const here = whole_loop(mine, iteration),
+                                      *const there = whole_loop(theirs, iteration);
   return here && there && here->stmt && here->stmt->kind == syntax::StmtKind::for_;
 }
 
 namespace {
 
 // Does the loop go on as long as it would on any rank, whatever the ranks tell each other in it?
-bool goes_on_by_itself(const JobView& view, const Round& round) {
-  const interpreter::LoopEvent& loop = *round.loop;
+bool goes_on_by_itself(const JobView& view, const Iteration& iteration) {
+  const interpreter::LoopEvent& loop = *iteration.loop;
   if (loop.unrolled && (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_)) return false;
-  if (!loop.stmt || (!loop.unrolled && loop.rounds.size() != 1) || loop.trips == symbolic::Sharing::local ||
-      loop.trips == symbolic::Sharing::divergent)
+  if (!loop.stmt || (!loop.unrolled && loop.iterations.size() != 1) ||
+      loop.trips == symbolic::Sharing::local || loop.trips == symbolic::Sharing::divergent)
     return false;
   if (loop.stmt->kind == syntax::StmtKind::for_ || is_endless(loop)) return true;
   // What a `while` asks may have been received; numbers that are counted were not.
@@ -169,7 +169,7 @@ bool goes_on_by_itself(const JobView& view, const Round& round) {
   if (test.kind != syntax::ExprKind::compare) return false;
   bool any = false;
   for (const interpreter::Fact& fact : view.record.facts) {
-    if (fact.place.chunk != round.place.chunk || !test.span.holds(fact.place.span) ||
+    if (fact.place.chunk != iteration.place.chunk || !test.span.holds(fact.place.span) ||
         fact.place.span == test.span)
       continue;
     const bool measured = fact.value.is(values::Kind::unknown) && fact.value.as<values::Unknown>()->is_number;
@@ -181,7 +181,7 @@ bool goes_on_by_itself(const JobView& view, const Round& round) {
   return any;
 }
 
-// Does the rank enter nothing behind its way out that the other does not enter, too?
+// Does the rank enter nothing after its way out that the other does not enter, too?
 bool only_what_both_enter(const RankTrace& mine, const RankTrace& theirs, std::size_t from) {
   for (std::size_t i = from; i < mine.comms.size(); ++i)
     if (std::none_of(theirs.comms.begin(), theirs.comms.end(),
@@ -190,21 +190,23 @@ bool only_what_both_enter(const RankTrace& mine, const RankTrace& theirs, std::s
   return true;
 }
 
-// What the other enters with the rank in a round that comes after this one, of those that are followed one by
-// one.
-const CommEvent* in_later_round(const RankTrace& theirs, const Round& round, int rank) {
-  const auto later = [&](const Round& of) { return same_loop(of, round) && of.round > round.round; };
+// What the other enters with the rank in an iteration that comes after this one, of those that are followed
+// one by one.
+const CommEvent* in_later_iteration(const RankTrace& theirs, const Iteration& iteration, int rank) {
+  const auto later = [&](const Iteration& of) {
+    return same_loop(of, iteration) && of.iteration > iteration.iteration;
+  };
   for (const CommEvent& comm : theirs.comms)
-    if (comm.what == CommEvent::What::collective && std::ranges::any_of(comm.rounds, later) &&
+    if (comm.what == CommEvent::What::collective && std::ranges::any_of(comm.iterations, later) &&
         std::ranges::find(comm.members, rank) != comm.members.end())
       return &comm;
   return nullptr;
 }
 
-// The decision of the round by which only the rank's number has it leave, and the other not.
+// The decision of the iteration by which only the rank's number has it leave, and the other not.
 const Decision* parting(
-    const RankTrace& mine, const RankTrace& theirs, const PathExit& exit, const Round& round) {
-  for (std::size_t i = round.turns; i < exit.turns.size(); ++i) {
+    const RankTrace& mine, const RankTrace& theirs, const PathExit& exit, const Iteration& iteration) {
+  for (std::size_t i = iteration.turns; i < exit.turns.size(); ++i) {
     const Decision& decision = mine.decisions[exit.turns[i]];
     // Where it is open whether the rank leaves, the other is known not to.
     if (std::any_of(theirs.decisions.begin(), theirs.decisions.end(), [&](const Decision& each) {
@@ -222,28 +224,29 @@ bool left_by_rank(const JobView& view, Mismatch& mismatch) {
   for (int rank = 0; rank < view.size(); ++rank) {
     const RankTrace& mine = view.trace(rank);
     for (const PathExit& exit : mine.exits)
-      for (const Round& round : exit.rounds) {
-        const LoopRun* loop = run_of(mine, round);
-        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !round.loop ||
-            exit.kind == ExitKind::raise || !leaves(mine, exit, round))
+      for (const Iteration& iteration : exit.iterations) {
+        const LoopRun* loop = run_of(mine, iteration);
+        if (!loop || (loop->stands_for_many && loop->count && *loop->count < 2) || !iteration.loop ||
+            exit.kind == ExitKind::raise || !leaves(mine, exit, iteration))
           continue;
         for (int other = 0; other < view.size(); ++other) {
           const RankTrace& theirs = view.trace(other);
-          const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, round);
+          const Decision* const by = other == rank ? nullptr : parting(mine, theirs, exit, iteration);
           const CommEvent* const waits = !by ? nullptr
-              : loop->stands_for_many        ? next_in_loop(theirs, round, rank, other)
-                                             : in_later_round(theirs, round, rank);
+              : loop->stands_for_many        ? next_in_loop(theirs, iteration, rank, other)
+                                             : in_later_iteration(theirs, iteration, rank);
           if (!waits) continue;
-          const Round& going = *std::find_if(waits->rounds.begin(), waits->rounds.end(),
-              [&](const Round& of) { return same_loop(of, round); });
+          const Iteration& going = *std::find_if(waits->iterations.begin(), waits->iterations.end(),
+              [&](const Iteration& of) { return same_loop(of, iteration); });
           if (!going.loop || !goes_on_by_itself(view, going) ||
-              std::ranges::any_of(going.loop->rounds, [](const Block& each) { return may_leave(each); }))
+              std::ranges::any_of(going.loop->iterations, [](const Block& each) { return may_leave(each); }))
             continue;
           if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
           std::vector<int> waiting;
           for (const int member : waits->members)
-            if (member == other || parting(mine, view.trace(member), exit, round)) waiting.push_back(member);
-          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(round.turns),
+            if (member == other || parting(mine, view.trace(member), exit, iteration))
+              waiting.push_back(member);
+          const bool whenever = std::any_of(exit.turns.begin() + static_cast<std::ptrdiff_t>(iteration.turns),
               exit.turns.end(), [&](std::size_t turn) { return mine.decisions[turn].open; });
           mismatch.cause = Cause::exit;
           mismatch.by_surprise = true;

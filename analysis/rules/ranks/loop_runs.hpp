@@ -1,16 +1,16 @@
-// The loops that a rank goes through, by the rounds in which it communicates.
+// The loops that a rank goes through, by the iterations in which it communicates.
 #pragma once
 
 #include "rules/ranks/trace.hpp"
 
 namespace stepzero::rules {
 
-inline bool same_loop(const Round& a, const Round& b) { return a.site == b.site && a.nth == b.nth; }
+inline bool same_loop(const Iteration& a, const Iteration& b) { return a.site == b.site && a.nth == b.nth; }
 
-// The loop of a round, as the rank went through it; null if it did not.
-inline const LoopRun* run_of(const RankTrace& trace, const Round& round) {
+// The loop of an iteration, as the rank went through it; null if it did not.
+inline const LoopRun* run_of(const RankTrace& trace, const Iteration& iteration) {
   for (const LoopRun& loop : trace.loops)
-    if (loop.site == round.site && loop.nth == round.nth) return &loop;
+    if (loop.site == iteration.site && loop.nth == iteration.nth) return &loop;
   return nullptr;
 }
 

@@ -51,8 +51,8 @@ const OperationEvent* reduces_gradient(const Block& block) {
   return found;
 }
 
-// … of the events behind a branch, where one side of it leaves them out.
-const OperationEvent* reduces_gradient_behind(const Block& block, std::size_t branch) {
+// … of the events after a branch, where one side of it leaves them out.
+const OperationEvent* reduces_gradient_after(const Block& block, std::size_t branch) {
   for (std::size_t i = branch + 1; i < block.events.size(); ++i) {
     Block one;
     one.events = {block.events[i]};
@@ -157,10 +157,10 @@ std::vector<Mismatch> missing_gradients(const Record& record, JobExplorer& world
     for (std::size_t i = 0; i < block.events.size(); ++i) {
       if (block.events[i]->kind != EventKind::branch || !about_gradients(*block.events[i])) continue;
       const auto& branch = static_cast<const BranchEvent&>(*block.events[i]);
-      const OperationEvent* const behind =
-          leaves(branch.yes) != leaves(branch.no) ? reduces_gradient_behind(block, i) : nullptr;
+      const OperationEvent* const after =
+          leaves(branch.yes) != leaves(branch.no) ? reduces_gradient_after(block, i) : nullptr;
       for (const OperationEvent* collective :
-          {reduces_gradient(branch.yes), reduces_gradient(branch.no), behind})
+          {reduces_gradient(branch.yes), reduces_gradient(branch.no), after})
         if (collective) {
           reduced.push_back(collective);
           asked.push_back(branch.place);

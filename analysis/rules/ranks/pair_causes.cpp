@@ -51,7 +51,7 @@ bool CauseSearch::Pair::explain() {
   else if (const Exit way = search.exit_of(owner, other, extra); way.leaving)
     return by_exit(way);
   else if (const auto loop = search.shorter_loop(comm, other))
-    return by_rounds(*loop);
+    return by_iterations(*loop);
   else if (may_be_unknown())
     return search.refuse();
   else
@@ -63,7 +63,7 @@ std::vector<int> CauseSearch::Pair::ranks_that_enter() const {
   std::vector<int> ranks;
   for (const int rank : search.simulator_.members(group))
     if (std::ranges::any_of(search.view_.trace(rank).comms, [&](const CommEvent& each) {
-          return each.site == comm.site && equal_iterations(each.rounds, comm.rounds);
+          return each.site == comm.site && equal_iterations(each.iterations, comm.iterations);
         }))
       ranks.push_back(rank);
   return ranks;
@@ -146,7 +146,7 @@ bool CauseSearch::Pair::by_attempt() {
   }
   // Who goes on to a loop of such calls meets in it those that are still in their try: when it ends, what
   // they exchange decides.
-  if (guard->yes && next && same_kind(*next, comm) && next->rounds.size() > comm.rounds.size())
+  if (guard->yes && next && same_kind(*next, comm) && next->iterations.size() > comm.iterations.size())
     return search.refuse();
   mismatch.cause = Cause::handler;
   mismatch.by_surprise = surprise || by_own_data;
@@ -193,14 +193,14 @@ bool CauseSearch::Pair::by_exit(const Exit& way) {
   return search.tell_exit(*exit, owner, comm, mismatch);
 }
 
-bool CauseSearch::Pair::by_rounds(const LoopRun& loop) {
-  if (loop.stands_for_many) return search.refuse();  // its one round says nothing of how many there are
-  mismatch.cause = Cause::rounds;
+bool CauseSearch::Pair::by_iterations(const LoopRun& loop) {
+  if (loop.stands_for_many) return search.refuse();  // its one iteration says nothing of how many there are
+  mismatch.cause = Cause::iterations;
   search.view_.place(mismatch, comm);
   mismatch.place = loop.place;
   mismatch.calls = loop.calls;
   mismatch.text = "Rank " + std::to_string(owner) + " runs more iterations of this loop than rank " +
-      std::to_string(other) + ", which runs " + std::to_string(loop.rounds) + ", and waits forever in " +
+      std::to_string(other) + ", which runs " + std::to_string(loop.iterations) + ", and waits forever in " +
       call_text(mismatch.name) + search.view_.at_line(comm.place) + ": " +
       search.view_.doing(other, search.stop_.at) + ". Give every rank the same number of iterations.";
   mismatch.event = search.view_.of_main(comm);
@@ -210,7 +210,7 @@ bool CauseSearch::Pair::by_rounds(const LoopRun& loop) {
 
 // Nothing that was seen parts them: then it may be what is not known.
 bool CauseSearch::Pair::may_be_unknown() const {
-  // What all ranks decide alike parts nobody, as long as no loop of many rounds lies behind them.
+  // What all ranks decide alike parts nobody, as long as no loop of many iterations lies behind them.
   for (const int rank : {owner, other}) {
     const RankTrace& own = search.view_.trace(rank);
     for (const Decision& decision : own.decisions) {
@@ -220,12 +220,13 @@ bool CauseSearch::Pair::may_be_unknown() const {
         return true;
     }
     const bool any_open = std::ranges::any_of(own.decisions, &Decision::open);
-    const bool behind_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
+    const bool after_many = std::ranges::any_of(own.loops, [&](const LoopRun& each) {
       return each.stands_for_many && !each.silent &&
-          std::ranges::none_of(comm.rounds,
-              [&](const Round& round) { return round.site == each.site && round.nth == each.nth; });
+          std::ranges::none_of(comm.iterations, [&](const Iteration& iteration) {
+            return iteration.site == each.site && iteration.nth == each.nth;
+          });
     });
-    if (any_open && behind_many) return true;
+    if (any_open && after_many) return true;
   }
   return false;
 }

@@ -13,7 +13,7 @@
 namespace stepzero::rules {
 
 // How a block is left.
-enum class Left : std::uint8_t { no, round, loop, call, process };
+enum class Left : std::uint8_t { no, iteration, loop, call, process };
 
 class RankWalker : private BlockQueries {
 public:
@@ -63,7 +63,7 @@ private:
 
   Left walk_loop(const interpreter::LoopEvent& loop);
 
-  // Of loops in which nothing matters: those that are made, too. What is not noted has no rounds.
+  // Of loops in which nothing matters: those that are made, too. What is not noted has no iterations.
   void note_silent_loops(const interpreter::Block& block);
 
   Left walk_attempt(const interpreter::AttemptEvent& attempt);
@@ -81,7 +81,7 @@ private:
   RankTrace trace_;
   CommRecorder recorder_;
   std::vector<std::size_t> turns_;
-  std::vector<Round> rounds_;
+  std::vector<Iteration> iterations_;
   std::unordered_map<int, int> times_;  // by site
   values::Cond missing = nullptr;
   bool missing_is_shared = false;

@@ -52,7 +52,7 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
       if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled)
         local_loops_.insert(main_.as_written(loop.stmt));
       if (loop.stmt)
-        (loop.trips == symbolic::Sharing::uniform ? alike_loops_ : other_loops_)
+        (loop.trips == symbolic::Sharing::uniform ? equivalent_loops_ : other_loops_)
             .insert(main_.as_written(loop.stmt));
     });
   for (const auto& root : main_.roots)
@@ -69,10 +69,10 @@ bool Runs::differs(const RankRun& own, const Event& branch) const {
   return branch.place && differing_.contains(spot(own, branch.place));
 }
 
-bool Runs::is_decided_alike(const RankRun& own, const Event& branch) const {
+bool Runs::is_decided_equally(const RankRun& own, const Event& branch) const {
   if (!branch.place) return false;
   const Spot at = spot(own, branch.place);
-  return alike_.contains(at) && !unlike_.contains(at);
+  return equivalent_.contains(at) && !unlike_.contains(at);
 }
 
 bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
@@ -82,10 +82,10 @@ bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
   const bool by_rank = stmt->kind == syntax::StmtKind::while_ && divergent_loops_.contains(stmt);
   return local_loops_.contains(stmt) || by_rank ||
       (loop.trips == symbolic::Sharing::local &&
-          (other_loops_.contains(stmt) || !alike_loops_.contains(stmt)));
+          (other_loops_.contains(stmt) || !equivalent_loops_.contains(stmt)));
 }
 
-bool Runs::fails_alike(const RankRun& own, const BranchEvent& branch) const {
+bool Runs::fails_equally(const RankRun& own, const BranchEvent& branch) const {
   return is_failure(branch) && !differs(own, branch);
 }
 
@@ -181,7 +181,8 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch))
         about_gradients_.insert(spot(event->place));
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
-      (sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? alike_ : unlike_)
+      (sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? equivalent_
+                                                                                         : unlike_)
           .insert(spot(event->place));
       if (!main_.unseen.contains(branch.condition) &&
           (sharing == symbolic::Sharing::local ||
@@ -191,8 +192,8 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       break;
     }
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-        here = note(round, of_some_ranks) || here;
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+        here = note(iteration, of_some_ranks) || here;
       break;
     case EventKind::call: {
       const auto& call = static_cast<const CallEvent&>(*event);

@@ -42,11 +42,11 @@ public:
   // none, and nothing was changed.
   bool tell(int rank, int world, const std::shared_ptr<const interpreter::PeerMessages>& told);
 
-  // The run of the rank is told of one round of what the sender sends in a loop of any number of rounds,
-  // alike in each.
-  void note_one_round(int rank, int sender, int world) { one_round_.insert({rank, sender, world}); }
-  bool follows_one_round(int rank, int sender, int world) const {
-    return one_round_.contains({rank, sender, world});
+  // The run of the rank is told of one iteration of what the sender sends in a loop of any number of
+  // iterations, alike in each.
+  void note_one_iteration(int rank, int sender, int world) { one_iteration_.insert({rank, sender, world}); }
+  bool follows_one_iteration(int rank, int sender, int world) const {
+    return one_iteration_.contains({rank, sender, world});
   }
 
   // Does the branch lead to communication on some rank?
@@ -56,7 +56,7 @@ public:
     return call.function && call.function->stmt &&
         functions_.contains(own.record->as_written(call.function->stmt));
   }
-  // A loop whose rounds are fewer on some ranks than on others.
+  // A loop whose iterations are fewer on some ranks than on others.
   bool is_divergent(const RankRun& own, const interpreter::LoopEvent& loop) const {
     return loop.stmt && divergent_loops_.contains(own.record->as_written(loop.stmt));
   }
@@ -65,7 +65,7 @@ public:
   // what it draws all others draw.
   bool is_local(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
-  // A loop that some rank of the same world was seen to go through round by round, to its end.
+  // A loop that some rank of the same world was seen to go through iteration by iteration, to its end.
   bool ends_elsewhere(const RankRun& own, const interpreter::LoopEvent& loop) const;
 
   // Is the branch decided by what the ranks' data are, though one rank by itself cannot tell?
@@ -73,11 +73,11 @@ public:
 
   // Do all ranks decide the branch alike, though one by itself cannot tell, as by numbers that all draw with
   // one seed?
-  bool is_decided_alike(const RankRun& own, const interpreter::Event& branch) const;
+  bool is_decided_equally(const RankRun& own, const interpreter::Event& branch) const;
 
   // Does an operation fail on the one side, of which all ranks know the same, as a division by a size that
   // all have?
-  bool fails_alike(const RankRun& own, const interpreter::BranchEvent& branch) const;
+  bool fails_equally(const RankRun& own, const interpreter::BranchEvent& branch) const;
 
   // Does it ask for nothing that is not known but whether there are gradients?
   bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
@@ -128,17 +128,17 @@ private:
   std::unordered_map<std::string, int> words_;  // of questions
   const std::vector<std::uint32_t> main_files_;
   std::unordered_set<Spot> branches_;
-  std::unordered_set<Spot> differing_;        // branches
-  std::unordered_set<Spot> alike_, unlike_;   // branches that all ranks decide alike, and others
-  std::unordered_set<Spot> about_rank_;       // branches
-  std::unordered_set<Spot> about_gradients_;  // branches
-  std::unordered_set<Spot> fallible_;         // operations
+  std::unordered_set<Spot> differing_;            // branches
+  std::unordered_set<Spot> equivalent_, unlike_;  // branches that all ranks decide alike, and others
+  std::unordered_set<Spot> about_rank_;           // branches
+  std::unordered_set<Spot> about_gradients_;      // branches
+  std::unordered_set<Spot> fallible_;             // operations
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
   std::set<const syntax::Stmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
-  std::set<const syntax::Stmt*> divergent_loops_, local_loops_, alike_loops_, other_loops_;
+  std::set<const syntax::Stmt*> divergent_loops_, local_loops_, equivalent_loops_, other_loops_;
   struct Site {
     std::uint32_t file, begin, end;
     int calls;
@@ -153,7 +153,7 @@ private:
   std::unordered_map<Site, int, SiteHash> sites_;
   std::vector<std::unique_ptr<interpreter::CallSite>> call_sites_;
   std::map<std::pair<int, int>, std::unique_ptr<RankRun>> runs_;
-  std::set<std::tuple<int, int, int>> one_round_;
+  std::set<std::tuple<int, int, int>> one_iteration_;
 };
 
 }  // namespace stepzero::rules

@@ -106,7 +106,8 @@ private:
       case EventKind::loop: {
         Spot inner = spot;
         inner.loops.push_back(static_cast<const LoopEvent*>(event));
-        for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) walk(round, inner);
+        for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+          walk(iteration, inner);
         break;
       }
       case EventKind::call: {
@@ -175,7 +176,7 @@ private:
     if (exit.event->exit == ExitKind::raise || spot.may_fail) return nullptr;
     // A loop inside the guard is the business of who is there.
     if (exit.event->exit != ExitKind::return_ && spot.loops.size() > spot.guard_loops) return nullptr;
-    // In the rounds of the loops that are left; for `continue`, in what is left of this one.
+    // In the iterations of the loops that are left; for `continue`, in what is left of this one.
     const std::size_t depth = spot.loops.size();
     const Entry* best = nullptr;
     for (const Entry& entry : entries_) {

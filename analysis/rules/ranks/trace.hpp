@@ -36,11 +36,11 @@ struct Decision {
   std::size_t handled_from = 0;  // of a try: how many communications there were before its handler
 };
 
-// One round of a loop around something.
-struct Round {
+// One iteration of a loop around something.
+struct Iteration {
   int site = 0;
   int nth = 0;  // time that the process came to the loop
-  int round = 0;
+  int iteration = 0;
   Place place;
   const interpreter::LoopEvent* loop = nullptr;
   std::size_t turns = 0;  // the decisions around the loop
@@ -58,10 +58,10 @@ struct CommEvent {
   const interpreter::CallSite* calls = nullptr;
   const interpreter::CallSite* own_calls = nullptr;  // the same in the rank's record
   int site = 0;
-  std::vector<std::size_t> turns;  // the decisions around, outermost first: places in RankTrace::decisions
-  std::vector<Round> rounds;       // the loops around
-  std::size_t decided = 0;         // decisions before
-  bool starts = false;             // and is waited for later, by `request`
+  std::vector<std::size_t> turns;     // the decisions around, outermost first: places in RankTrace::decisions
+  std::vector<Iteration> iterations;  // the loops around
+  std::size_t decided = 0;            // decisions before
+  bool starts = false;                // and is waited for later, by `request`
   const values::Object* request = nullptr;
   // Of collectives.
   std::string group;  // the same text for the same group
@@ -92,7 +92,7 @@ struct PathExit {
   Place place;
   const interpreter::CallSite* calls = nullptr;
   std::vector<std::size_t> turns;
-  std::vector<Round> rounds;
+  std::vector<Iteration> iterations;
   std::size_t at = 0;   // communications before
   bool caught = false;  // an exception that the process takes itself
   bool fails = false;   // an exception that says that something is wrong
@@ -101,14 +101,14 @@ struct PathExit {
 struct LoopRun {
   int site = 0;
   int nth = 0;
-  int rounds = 0;  // that were walked
+  int iterations = 0;  // that were walked
   Place place;
   const interpreter::CallSite* calls = nullptr;
-  bool stands_for_many = false;       // one round was walked for any number of them
-  std::optional<std::int64_t> count;  // … this one, if it is known and no round leaves the loop
-  bool any_order = false;             // each process makes the rounds in an order of its own
-  const interpreter::RoundCounts* counts =
-      nullptr;          // how many there are by sizes that are not known; null where a round may leave
+  bool stands_for_many = false;       // one iteration was walked for any number of them
+  std::optional<std::int64_t> count;  // … this one, if it is known and no iteration leaves the loop
+  bool any_order = false;             // each process makes the iterations in an order of its own
+  const interpreter::IterationCounts* counts =
+      nullptr;          // how many there are by sizes that are not known; null where an iteration may leave
   bool local = false;   // how many there are depends on data of this process
   bool silent = false;  // nothing is entered in it
 };
@@ -160,12 +160,12 @@ struct RankTrace {
   std::vector<PathExit> exits;
   std::vector<LoopRun> loops;
   std::vector<std::pair<std::size_t, int>>
-      perhaps;              // communication of which it is not known whether it
-                            // takes place: the communications before it, and its site
-  bool raised = false;      // the process ends in an exception that nobody takes
-  bool unsettled = false;   // it communicates in ways that are not known
-  std::size_t settled = 0;  // … behind so many communications
-  bool impossible = false;  // it names ranks that this world has not
+      perhaps;                    // communication of which it is not known whether it
+                                  // takes place: the communications before it, and its site
+  bool raised = false;            // the process ends in an exception that nobody takes
+  bool uncertain = false;         // it communicates in ways that are not known
+  std::size_t certain_comms = 0;  // … after so many communications
+  bool impossible = false;        // it names ranks that this world has not
 };
 
 using JobRun = std::vector<RankTrace>;  // by rank

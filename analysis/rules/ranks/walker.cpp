@@ -16,9 +16,9 @@ using values::Operation;
 namespace {
 
 constexpr std::uint64_t most_walked = 400'000;  // events, of one exploration
-constexpr int enough_rounds = 8;                // of a loop that goes on where another rank has left it
-constexpr int most_rounds_deep = 64;            // blocks in blocks
-constexpr int surprising_rounds = 3;            // of a try in a loop: a later one fails as these do
+constexpr int enough_iterations = 8;            // of a loop that goes on where another rank has left it
+constexpr int most_iterations_deep = 64;        // blocks in blocks
+constexpr int surprising_iterations = 3;        // of a try in a loop: a later one fails as these do
 
 // A call that ends the process: does it tell its caller of no failure, or may it? Nothing: it is no such
 // call.
@@ -53,7 +53,7 @@ Walked RankWalker::run(const Block& block) {
 }
 
 Left RankWalker::walk(const Block& block) {
-  if (++nesting_ > 4 * most_rounds_deep) too_long = true;
+  if (++nesting_ > 4 * most_iterations_deep) too_long = true;
   Left left = Left::no;
   for (std::size_t i = 0; i < block.events.size() && left == Left::no; ++i) {
     const Event* event = block.events[i];
@@ -77,13 +77,13 @@ Left RankWalker::walk(const Block& block) {
       if (!is_traced(operation)) break;
       operation_site_ = runs_.site(own_, operation.place, operation.calls);
       differs_ = false;
-      if (!recorder_.add(operation, turns_, rounds_)) too_long = true;
+      if (!recorder_.add(operation, turns_, iterations_)) too_long = true;
       if (trace_.nowhere) {
         left = Left::process;
         if (tries_ == 0) break;
         // What is done about it is not known.
         trace_.nowhere.reset();
-        recorder_.unsettle();
+        recorder_.become_uncertain();
       }
       break;
     }
@@ -193,7 +193,7 @@ Left RankWalker::walk_branch(const BranchEvent& branch) {
   const bool constant = symbols_.form(branch.condition) == symbolic::Context::Form::constant;
   if (!constant && !leads_on(branch) && !matters(branch.yes) && !matters(branch.no)) return Left::no;
   // Where no rank differs from the others, nothing is seen to fail.
-  if (!constant && runs_.fails_alike(own_, branch)) {
+  if (!constant && runs_.fails_equally(own_, branch)) {
     take_for_true(symbols_.logical_not(branch.condition));
     return walk(branch.no);
   }
@@ -230,61 +230,63 @@ Left RankWalker::walk_branch(const BranchEvent& branch) {
 
 Left RankWalker::walk_loop(const LoopEvent& loop) {
   bool any = false;
-  for (const Block& round : loop.rounds) any = any || matters(round);
-  for (const Block& round : loop.first) any = any || matters(round);
+  for (const Block& iteration : loop.iterations) any = any || matters(iteration);
+  for (const Block& iteration : loop.first) any = any || matters(iteration);
   const int site = runs_.site(own_, loop.place, loop.calls);
   const int nth = times_[site]++;
   const Place place = runs_.translate(own_, loop.place);
   if (!any) {
-    // Its rounds are made, too, though nothing is known to be entered in them.
-    const auto count = !loop.unrolled && loop.length && !loop.rounds.empty() && !leaves(loop.rounds.front())
+    // Its iterations are made, too, though nothing is known to be entered in them.
+    const auto count = !loop.unrolled && loop.length && !loop.iterations.empty() &&
+            !leaves(loop.iterations.front())
         ? symbols_.value(loop.length)
         : std::nullopt;
-    if (!loop.rounds.empty())
+    if (!loop.iterations.empty())
       trace_.loops.push_back({site, nth, 0, place, nullptr, true, count, false, nullptr, false, true});
-    for (const Block& round : loop.rounds) note_silent_loops(round);
+    for (const Block& iteration : loop.iterations) note_silent_loops(iteration);
     return Left::no;
   }
   const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
   const bool by_own_data = !loop.unrolled && loop.stmt && runs_.is_local(own_, loop);
   if (!certainly && !loop.unrolled && !by_own_data && runs_.is_divergent(own_, loop) &&
       loop.counts.sizes.empty())
-    for (const Block& round : loop.rounds)
-      if (communicates(round)) recorder_.unsettle();
+    for (const Block& iteration : loop.iterations)
+      if (communicates(iteration)) recorder_.become_uncertain();
   // How many messages there are is not known.
   if (!certainly && !loop.unrolled &&
       (loop.trips != symbolic::Sharing::uniform ||
           (loop.stmt && loop.stmt->kind == syntax::StmtKind::while_)))
-    for (const Block& round : loop.rounds)
-      if (sends(round)) recorder_.unsettle();
+    for (const Block& iteration : loop.iterations)
+      if (sends(iteration)) recorder_.become_uncertain();
   const std::size_t entry = trace_.loops.size();
   LoopRun run{site, nth, 0, place, runs_.translate(own_, loop.calls), !loop.unrolled, {}, loop.any_order,
       nullptr, by_own_data};
-  if (!loop.unrolled && loop.length && !leaves(loop.rounds.front())) run.count = symbols_.value(loop.length);
-  if (!loop.unrolled && !leaves(loop.rounds.front())) run.counts = &loop.counts;
+  if (!loop.unrolled && loop.length && !leaves(loop.iterations.front()))
+    run.count = symbols_.value(loop.length);
+  if (!loop.unrolled && !leaves(loop.iterations.front())) run.counts = &loop.counts;
   const bool none = run.count && *run.count <= 0;
   if (none) run.stands_for_many = false;
   trace_.loops.push_back(std::move(run));
   if (none) return Left::no;
   int number = 0;
-  // Where another rank is seen to end, the first rounds tell whether this one goes on; what follows them is
-  // not known.
+  // Where another rank is seen to end, the first iterations tell whether this one goes on; what follows them
+  // is not known.
   const bool goes_on = certainly ||
-      (!loop.unrolled && loop.first.size() >= enough_rounds && runs_.ends_elsewhere(own_, loop));
+      (!loop.unrolled && loop.first.size() >= enough_iterations && runs_.ends_elsewhere(own_, loop));
   if (goes_on) trace_.loops[entry].stands_for_many = false;
-  for (const Block& round : goes_on ? loop.first : loop.rounds) {
-    if (goes_on && !certainly && number == enough_rounds) break;
-    rounds_.push_back({site, nth, number++, place, &loop, turns_.size()});
-    trace_.loops[entry].rounds = number;
-    const Left left = walk(round);
-    rounds_.pop_back();
-    if (left == Left::round || left == Left::no) continue;
+  for (const Block& iteration : goes_on ? loop.first : loop.iterations) {
+    if (goes_on && !certainly && number == enough_iterations) break;
+    iterations_.push_back({site, nth, number++, place, &loop, turns_.size()});
+    trace_.loops[entry].iterations = number;
+    const Left left = walk(iteration);
+    iterations_.pop_back();
+    if (left == Left::iteration || left == Left::no) continue;
     if (left == Left::loop) return Left::no;
     return left;
   }
   if (goes_on) {
-    trace_.loops[entry].rounds = std::numeric_limits<int>::max();
-    recorder_.unsettle();
+    trace_.loops[entry].iterations = std::numeric_limits<int>::max();
+    recorder_.become_uncertain();
   }
   return Left::no;
 }
@@ -310,8 +312,8 @@ Left RankWalker::walk_attempt(const AttemptEvent& attempt) {
   trace_.decisions.push_back({site, nth, true, false, false, false, false, true, nullptr,
       runs_.translate(own_, attempt.place), attempt.calls});
   // The other run, in which a file of this rank cannot be read or written, is of interest where that leads
-  // past communication: in the try, or behind it where the handler leaves the function or the loop.
-  const bool may_surprise = attempt.raised && !fails_ && nth < surprising_rounds;
+  // past communication: in the try, or after it where the handler leaves the function or the loop.
+  const bool may_surprise = attempt.raised && !fails_ && nth < surprising_iterations;
   const Block* const of_files = may_surprise ? handler_of_files(attempt) : nullptr;
   const bool may_fail = of_files && fails_in(attempt.body) &&
       (communicates(attempt.body) || communicates(attempt.orelse) || communicates(*of_files) ||
@@ -366,7 +368,7 @@ Left RankWalker::walk_attempt(const AttemptEvent& attempt) {
       if (handler)
         left = walk(*handler);
       else
-        recorder_.unsettle();
+        recorder_.become_uncertain();
     } else if (left == Left::no) {
       left = walk(attempt.orelse);
     }
@@ -408,7 +410,7 @@ Left RankWalker::leave(const ExitEvent& exit) {
   leaving.place = runs_.translate(own_, exit.place);
   leaving.calls = runs_.translate(own_, exit.calls);
   leaving.turns = turns_;
-  leaving.rounds = rounds_;
+  leaving.iterations = iterations_;
   leaving.at = trace_.comms.size();
   const auto well = exit.exit == ExitKind::raise ? std::exchange(ends_well_, std::nullopt) : std::nullopt;
   const auto success = exit.exit == ExitKind::raise ? raises_success(exit) : std::nullopt;
@@ -419,7 +421,7 @@ Left RankWalker::leave(const ExitEvent& exit) {
   switch (exit.exit) {
   case ExitKind::return_: return Left::call;
   case ExitKind::break_: return Left::loop;
-  case ExitKind::continue_: return Left::round;
+  case ExitKind::continue_: return Left::iteration;
   case ExitKind::raise: return Left::process;
   }
   return Left::no;

@@ -14,7 +14,7 @@ struct Choices {
   const std::map<values::Cond, bool>& own;
   Assumption assumed = Assumption::nothing;
   bool certain = false;  // only what certainly takes place is of interest: of loops that go on the first
-                         // rounds, and nothing behind them
+                         // iterations, and nothing after them
   bool surprised =
       false;  // something has failed by surprise in some process of this run already: nothing else does
   const std::unordered_set<int>* balanced =

@@ -78,7 +78,7 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
   const bool seen = !record_.unseen.contains(condition) && !differs_;
   const bool uniform = seen &&
       (sharing == symbolic::Sharing::uniform ||
-          (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_alike(own_, *asked_)));
+          (sharing == symbolic::Sharing::local && asked_ && runs_.is_decided_equally(own_, *asked_)));
   if (uniform ||
       (choices_.assumed == Assumption::agreement &&
           may_be_agreed_on(record_, condition, asked_ ? record_.text(asked_->place) : std::string_view{}))) {

@@ -22,7 +22,7 @@ std::vector<const Block*> blocks_of(const Event& event) {
   case EventKind::branch:
     return {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no};
   case EventKind::call: return {&static_cast<const CallEvent&>(event).body};
-  case EventKind::loop: add(static_cast<const LoopEvent&>(event).rounds); break;
+  case EventKind::loop: add(static_cast<const LoopEvent&>(event).iterations); break;
   case EventKind::attempt: {
     const auto& attempt = static_cast<const AttemptEvent&>(event);
     found = {&attempt.body, &attempt.orelse, &attempt.finally};

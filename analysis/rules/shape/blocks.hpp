@@ -15,7 +15,7 @@ struct Descent {
 
 // From the block down to the event, which is the last step; empty where it does not lie below.
 std::vector<Descent> path_to(const interpreter::Block& block, const interpreter::Event& wanted);
-// The blocks directly below an event: both sides of a branch, the body of a call, the rounds of a loop…
+// The blocks directly below an event: both sides of a branch, the body of a call, the iterations of a loop…
 std::vector<const interpreter::Block*> blocks_of(const interpreter::Event& event);
 // Does something fail at the place, anywhere below?
 bool fails_at(const interpreter::Block& block, interpreter::Place place);

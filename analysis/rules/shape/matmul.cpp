@@ -12,7 +12,7 @@ namespace {
 
 void check(const Record& record, Report& report) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (!teller_of(record, problem).empty()) return;
+    if (!reporting_rule_of(record, problem).empty()) return;
     const auto add = [&](std::string message) -> Finding* {
       const auto severity = qualify(record, problem, root, Severity::error, message);
       return severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;

@@ -39,7 +39,8 @@ bool leaves(const Block& block) {
 }
 
 // A question about what is not known, asked again of each value that comes by, may be what keeps from here
-// those that fail: where it was asked of another one, in another round or call, the same place did not fail.
+// those that fail: where it was asked of another one, in another iteration or call, the same place did not
+// fail.
 bool others_pass(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   const std::vector<Descent> path = path_to(root.block, problem);
   const auto differs = [](const interpreter::CallSite* a, const interpreter::CallSite* b) {
@@ -127,7 +128,7 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
       from = i + 1;
   Passing found;
   if (from == 0) return found;
-  bool in_loop = false;  // of the callee: it is left there after some rounds
+  bool in_loop = false;  // of the callee: it is left there after some iterations
   for (std::size_t i = from; i < path.size(); ++i) {
     const auto& events = path[i].block->events;
     for (std::size_t before = 0; before < path[i].index; ++before)
@@ -226,9 +227,9 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
     const auto& other = static_cast<const ProblemEvent&>(*events[i]);
     // What silences one side alone, as that it would take two choices, does not let it pass.
     if (other.problem != problem.problem) continue;
-    const bool alike = other.text == problem.text && same_size(other.left, problem.left) &&
+    const bool equivalent = other.text == problem.text && same_size(other.left, problem.left) &&
         same_size(other.right, problem.right);
-    if (!alike &&
+    if (!equivalent &&
         (!other.assumption || other.overridable != problem.overridable ||
             !of_one_expression(record, index, i)))
       continue;
@@ -237,7 +238,7 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
       found.unguarded = !other.guarded;
       return found;
     }
-    found.otherwise = found.otherwise || !alike;
+    found.otherwise = found.otherwise || !equivalent;
     found.when.push_back(other.assumption);
     leaves_of(record.symbols, other.assumption, found.leaves);
   }
@@ -388,16 +389,18 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 }
 
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-    const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view teller) {
+    const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view reporting_rule) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (problem.problem != kind || problem.text.empty() || teller_of(record, problem) != teller) return;
+    if (problem.problem != kind || problem.text.empty() ||
+        reporting_rule_of(record, problem) != reporting_rule)
+      return;
     std::string message = problem.text;
     const auto given = qualify(record, problem, root, severity, message);
     Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr;
     if (!finding) return;
     for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
     report.relate_calls(*finding, problem.calls);
-    for (const interpreter::SuggestedEdit& edit : problem.cures)
+    for (const interpreter::SuggestedEdit& edit : problem.suggested_edits)
       if (auto fix = fix_of(record, problem, edit)) finding->fixes.push_back(std::move(*fix));
     if (refine) refine(problem, *finding);
   });

@@ -20,8 +20,9 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 
 // Reports every problem of the kind: an error, or a warning that names the assumption where the operation
 // fails only under one. What would mend them becomes fixes. `refine` may add fixes and related locations.
-// `teller` is the rule that tells them (teller_of).
+// `reporting_rule` is the rule that tells them (reporting_rule_of).
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
-    const std::function<void(const ProblemEvent&, Finding&)>& refine = {}, std::string_view teller = {});
+    const std::function<void(const ProblemEvent&, Finding&)>& refine = {},
+    std::string_view reporting_rule = {});
 
 }  // namespace stepzero::rules

@@ -25,7 +25,7 @@ std::optional<Fix> fix_constructor(
 // What the operator itself offers.
 std::optional<Fix> fix_of(
     const Record& record, const ProblemEvent& problem, const interpreter::SuggestedEdit& edit);
-// Puts a suffix behind an operand: a decision of the user.
+// Puts a suffix after an operand: a decision of the user.
 std::optional<Fix> fix_append(const Record& record, const ProblemEvent& problem, std::size_t operand,
     const std::string& suffix, std::string title);
 // "Transpose …", offered where the last two dimensions, swapped, fit.

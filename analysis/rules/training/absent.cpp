@@ -12,9 +12,9 @@ using values::Operation;
 
 bool repeats(const LoopEvent& loop) {
   if (!loop.stmt) return false;
-  if (loop.unrolled) return loop.rounds.size() > 1;
-  if (loop.rounds.empty() || loop.rounds[0].events.empty()) return false;
-  const Event* last = loop.rounds[0].events.back();
+  if (loop.unrolled) return loop.iterations.size() > 1;
+  if (loop.iterations.empty() || loop.iterations[0].events.empty()) return false;
+  const Event* last = loop.iterations[0].events.back();
   return last->kind != EventKind::exit || static_cast<const ExitEvent*>(last)->exit == ExitKind::continue_;
 }
 

@@ -15,7 +15,7 @@ using values::Operation;
 
 namespace {
 
-// One way through a round, in order.
+// One way through an iteration, in order.
 using Way = std::vector<const OperationEvent*>;
 
 bool hands(const OperationEvent& event, const Object* optimizer) {
@@ -73,7 +73,7 @@ std::optional<Loop> one_optimizer(
     found.optimizer = object;
     found.name = name;
   }
-  if (!found.optimizer || loop.rounds.empty()) return std::nullopt;
+  if (!found.optimizer || loop.iterations.empty()) return std::nullopt;
   Walk walk;
   walk.limit = 256;
   walk.wanted = [&](const OperationEvent& event) {
@@ -81,7 +81,7 @@ std::optional<Loop> one_optimizer(
     return operation == Operation::backward || operation == Operation::zero_grad || steps(event) ||
         uses_gradients(event) || clears(event) || hands(event, found.optimizer) || hands_loss(record, event);
   };
-  const bool all = explore(record, loop.rounds[0], {{0, 1}}, walk, [&](const Run& run) {
+  const bool all = explore(record, loop.iterations[0], {{0, 1}}, walk, [&](const Run& run) {
     Way& way = found.ways.emplace_back();
     for (const Step& step : run[0]) way.push_back(step.event);
   });

@@ -1,5 +1,5 @@
-// Ways through a round of a training loop that lack what the other ways have: the step after the backward,
-// the backward before the step. Says nothing to the user.
+// Ways through an iteration of a training loop that lack what the other ways have: the step after the
+// backward, the backward before the step. Says nothing to the user.
 #pragma once
 
 #include "rules/training/training.hpp"

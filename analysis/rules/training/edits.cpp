@@ -79,7 +79,7 @@ bool insert_after(const Record& record, const OperationEvent& event, const std::
 }
 
 bool move_statement(
-    const Record& record, const OperationEvent& event, const OperationEvent& to, bool behind, Fix& fix) {
+    const Record& record, const OperationEvent& event, const OperationEvent& to, bool after, Fix& fix) {
   if (event.calls != to.calls || event.place.chunk != to.place.chunk) return false;
   const SourceLines source(record, event.place.chunk);
   const auto own = own_statement(record, event, source), other = own_statement(record, to, source);
@@ -92,8 +92,8 @@ bool move_statement(
   if (!moved.ends_with('\n')) return false;
   fix.edits.push_back({{source.path(), lines}, ""});
   const syntax::Span target = source.lines(*other->stmt, *other->stmt);
-  const auto at = behind ? target.end : target.begin;
-  if (behind && !source.slice(target).ends_with('\n'))
+  const auto at = after ? target.end : target.begin;
+  if (after && !source.slice(target).ends_with('\n'))
     moved = source.line_ending() + moved.substr(0, moved.find_last_not_of("\r\n") + 1);
   fix.edits.push_back({{source.path(), {at, at}}, moved});
   std::sort(fix.edits.begin(), fix.edits.end(),

@@ -18,6 +18,6 @@ bool insert_before(const Record& record, const OperationEvent& event, const std:
 bool insert_after(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
 // Moves the statement to stand behind (or before) that of another operation, in the same function.
 bool move_statement(
-    const Record& record, const OperationEvent& event, const OperationEvent& to, bool behind, Fix& fix);
+    const Record& record, const OperationEvent& event, const OperationEvent& to, bool after, Fix& fix);
 
 }  // namespace stepzero::rules

@@ -11,8 +11,8 @@ namespace {
 
 enum class Varies : std::uint8_t { no, maybe, certain };
 
-// Does the condition fail in one of the first rounds? Its only unknown has to be an index that counts from 0
-// or 1.
+// Does the condition fail in one of the first iterations? Its only unknown has to be an index that counts
+// from 0 or 1.
 Varies fails_early(const Record& record, Cond condition) {
   std::set<Int> atoms;
   bool opaque = false;
@@ -56,7 +56,8 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
         const Operation what = other.event->row->operation;
         const bool same = other.event->self.object() == each.event->self.object();
         if (what == Operation::unseen && is_handed(*other.event, each.event->self.object())) calms = true;
-        // An unscale makes the checks that an update asks for; updates in every round allow the next unscale.
+        // An unscale makes the checks that an update asks for; updates in every iteration allow the next
+        // unscale.
         if (same && operation == Operation::scaler_update && what == Operation::unscale &&
             other.turns.size() <= each.turns.size())
           calms = true;

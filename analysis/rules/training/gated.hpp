@@ -8,10 +8,10 @@ namespace stepzero::rules {
 
 struct Gated {
   const TrainingRoot* training_root = nullptr;
-  const OperationEvent* event = nullptr;  // made in every round
+  const OperationEvent* event = nullptr;  // made in every iteration
   const OperationEvent* step = nullptr;   // made in some
   std::string condition;                  // of the step, as the program writes it
-  bool certain = false;                   // one of the first rounds makes no step, whatever is not known
+  bool certain = false;                   // one of the first iterations makes no step, whatever is not known
 };
 // Operations of the kind, an unscale or an update, in loops that make the steps of the same scaler under a
 // condition.

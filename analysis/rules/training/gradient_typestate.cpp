@@ -82,17 +82,17 @@ GradientTypestate::State& GradientTypestate::of(Value optimizer) {
   return state;
 }
 
-void GradientTypestate::wrong(ViolationKind slip, const OperationEvent& event, const State& state,
+void GradientTypestate::wrong(ViolationKind typo, const OperationEvent& event, const State& state,
     const OperationEvent* before, const OperationEvent* later, const Object* scaler) {
   // What follows from one mistake with a scaler is not told besides.
   if (scaler && !reported_scalers_.insert(scaler).second) return;
-  if (!reported_.insert({&event, slip}).second) return;
-  Entry& entry = found_[{&event, slip}];
+  if (!reported_.insert({&event, typo}).second) return;
+  Entry& entry = found_[{&event, typo}];
   ++entry.wrong;
-  if (!entry.mistake.event || (entry.mistake.before == before && entry.mistake.later == later))
+  if (!entry.violation.event || (entry.violation.before == before && entry.violation.later == later))
     ++entry.first_way;
-  if (entry.mistake.event) return;
-  entry.mistake = {slip, &event, &training_root_, before, later,
+  if (entry.violation.event) return;
+  entry.violation = {typo, &event, &training_root_, before, later,
       scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value};
 }
 

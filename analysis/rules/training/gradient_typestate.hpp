@@ -15,7 +15,7 @@ class GradientTypestate {
 public:
   struct Entry {
     std::size_t wrong = 0;
-    OrderViolation mistake;     // the first
+    OrderViolation violation;   // the first
     std::size_t first_way = 0;  // how often it follows and spoils the same operations as the first does
   };
   using Found = std::map<std::pair<const OperationEvent*, ViolationKind>, Entry>;
@@ -52,7 +52,7 @@ private:
   };
 
   State& of(Value optimizer);
-  void wrong(ViolationKind slip, const OperationEvent& event, const State& state,
+  void wrong(ViolationKind typo, const OperationEvent& event, const State& state,
       const OperationEvent* before, const OperationEvent* later, const Object* scaler);
   void each(const std::function<void(const Object*, State&)>& look);
   // Has another optimizer of the same parameters been stepped since?

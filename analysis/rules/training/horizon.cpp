@@ -13,7 +13,8 @@ using symbolic::Int;
 using values::Kind;
 
 Int length_of(const Record& record, const LoopEvent& loop) {
-  return loop.unrolled ? record.symbols.constant(static_cast<std::int64_t>(loop.rounds.size())) : loop.length;
+  return loop.unrolled ? record.symbols.constant(static_cast<std::int64_t>(loop.iterations.size()))
+                       : loop.length;
 }
 std::set<Int> atoms_of(const Record& record, Int size) {
   std::set<Int> found;
@@ -28,13 +29,13 @@ Int rounds_around(const Record& record, const std::vector<const TrainingEvent*>&
   for (const TrainingEvent* each : operations) {
     if (each->in_handler || each->loops.empty()) return nullptr;
     if (!counted.insert(each->loops.back()).second) continue;
-    Int rounds = length_of(record, *each->loops.back());
-    // Of a loop that is run round by round each round has inner loops of its own.
+    Int iterations = length_of(record, *each->loops.back());
+    // Of a loop that is run iteration by iteration each iteration has inner loops of its own.
     for (const LoopEvent* outer : each->loops)
-      if (outer != each->loops.back() && !outer->unrolled && rounds)
-        rounds = outer->length ? s.mul(rounds, outer->length) : nullptr;
-    if (!rounds) return nullptr;
-    all = s.add(all, rounds);
+      if (outer != each->loops.back() && !outer->unrolled && iterations)
+        iterations = outer->length ? s.mul(iterations, outer->length) : nullptr;
+    if (!iterations) return nullptr;
+    all = s.add(all, iterations);
   }
   return counted.empty() ? nullptr : all;
 }

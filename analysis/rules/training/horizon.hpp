@@ -13,23 +13,23 @@ struct Marks {
   enum class Of : std::uint8_t {
     none,
     total,    // the number of all its steps
-    period,   // half of its swing, which goes on behind it
+    period,   // half of its swing, which goes on after it
     changes,  // where it changes
     factor,   // what the program's own function compares the step with, or divides it by
   };
   Of of = Of::none;
   std::vector<symbolic::Int> at;
   bool raises = false;  // beyond its total
-  bool ends = false;    // there is nothing behind its total: it is no warm-up
+  bool ends = false;    // there is nothing after its total: it is no warm-up
 };
 Marks marks_of(const Record& record, const OperationEvent& made);
 
-// How many rounds a loop has, as far as that can be said; null if it cannot.
+// How many iterations a loop has, as far as that can be said; null if it cannot.
 symbolic::Int length_of(const Record& record, const interpreter::LoopEvent& loop);
 // How many rounds the innermost loops around the operations have in all; null if that is not known.
 symbolic::Int rounds_around(const Record& record, const std::vector<const TrainingEvent*>& operations);
 
-// Are they equal for ordinary values of what they are made of? A range has max(0, n) rounds.
+// Are they equal for ordinary values of what they are made of? A range has max(0, n) iterations.
 bool same_size(const Record& record, symbolic::Int a, symbolic::Int b);
 // The same from the first one on: what is left of the epochs of a job that goes on has as many fewer as are
 // done.

@@ -22,7 +22,7 @@ std::vector<Reading> readings(const std::vector<TrainingLoop>& loops) {
       if (each.event->row->operation != Operation::loader_made ||
           each.event->row->kind != values::RowKind::method || !each.event->self.is(Kind::instance))
         continue;
-      // `for batch in loader:` asks in the header of the loop, in front of its rounds.
+      // `for batch in loader:` asks in the header of the loop, in front of its iterations.
       const Place at = each.event->place;
       if (at.chunk != header.chunk || at.span.begin < header.span.begin || header.span.end < at.span.end)
         continue;
@@ -86,9 +86,9 @@ bool is_left_early(const Block& block, bool inner) {
       return is_left_early(static_cast<const BranchEvent*>(event)->yes, inner) ||
           is_left_early(static_cast<const BranchEvent*>(event)->no, inner);
     case EventKind::loop: {
-      const auto& rounds = static_cast<const LoopEvent*>(event)->rounds;
-      return std::any_of(
-          rounds.begin(), rounds.end(), [](const Block& round) { return is_left_early(round, true); });
+      const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
+      return std::any_of(iterations.begin(), iterations.end(),
+          [](const Block& iteration) { return is_left_early(iteration, true); });
     }
     case EventKind::attempt: {
       const auto* attempt = static_cast<const AttemptEvent*>(event);

@@ -1,17 +1,17 @@
 // Which loader a training loop reads, how it was made and what of. Knows no rule.
 #pragma once
 
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
 
 namespace stepzero::rules {
 
-// A loader that a training loop reads round by round.
+// A loader that a training loop reads iteration by iteration.
 struct Reading {
   const TrainingLoop* training = nullptr;
   const OperationEvent* made = nullptr;  // its constructor
   std::vector<const OperationEvent*>
-      reads;  // where it is asked for batches: in front of the rounds, and in each
+      reads;  // where it is asked for batches: in front of the iterations, and in each
   Value loader() const { return made->self; }
 };
 std::vector<Reading> readings(const std::vector<TrainingLoop>& loops);
@@ -21,7 +21,7 @@ std::optional<Reading> reading_of(
 
 // What an object keeps; absent if nothing.
 Value kept(Value object, values::AttributeKey name);
-// The data sets behind a loader or a data set, outermost first: a Subset's own comes behind it.
+// The data sets after a loader or a data set, outermost first: a Subset's own comes after it.
 std::vector<Value> datasets_of(Value loader);
 // The size of the last batch, where it is known to be smaller than the others.
 struct LastBatch {
@@ -33,7 +33,7 @@ struct LastBatch {
 std::optional<std::int64_t> size_for(
     const Record& record, const LastBatch& last, symbolic::Int size, std::int64_t batch);
 std::optional<LastBatch> last_batch(const Record& record, const Reading& reading);
-// May the loop whose round it is be left before its last round?
-bool is_left_early(const interpreter::Block& round, bool inner = false);
+// May the loop whose iteration it is be left before its last iteration?
+bool is_left_early(const interpreter::Block& iteration, bool inner = false);
 
 }  // namespace stepzero::rules

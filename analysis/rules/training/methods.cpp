@@ -51,7 +51,7 @@ StepMethods::StepMethods(const Record& record) {
     LoopEvent& loop = loops_.emplace_back();
     loop.place = of_call.root->function->born;
     loop.stmt = of_call.root->function->stmt;
-    loop.rounds.push_back(of_call.root->block);
+    loop.iterations.push_back(of_call.root->block);
     TrainingRoot training_root = of_call;
     training_root.by_caller = true;
     training_root.all.clear();
@@ -86,7 +86,7 @@ StepMethods::StepMethods(const Record& record) {
 // Read from the text: what no run reached, as a hook that a base class calls, is in no event. What is found
 // can only silence a rule.
 bool calls_elsewhere(const Record& record, const TrainingRoot& training_root, std::string_view method) {
-  const auto is_shown = [&](std::uint32_t chunk, const syntax::CallExpr& call) {
+  const auto is_displayed = [&](std::uint32_t chunk, const syntax::CallExpr& call) {
     return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
       return each.event->expr == &call && each.event->place.chunk == chunk;
     });
@@ -101,7 +101,8 @@ bool calls_elsewhere(const Record& record, const TrainingRoot& training_root, st
       if (found || expr.kind != syntax::ExprKind::call) return;
       const auto& call = syntax::as<syntax::CallExpr>(expr);
       found = call.function->kind == syntax::ExprKind::attribute &&
-          syntax::as<syntax::AttributeExpr>(*call.function).attribute.text() == method && !is_shown(i, call);
+          syntax::as<syntax::AttributeExpr>(*call.function).attribute.text() == method &&
+          !is_displayed(i, call);
     });
   }
   return found;

@@ -54,21 +54,21 @@ std::optional<ConditionalSeverity> severity_under(const Record& record, const Ob
 }
 
 std::optional<ConditionalSeverity> severity_under(
-    const Record& record, const OrderViolation& mistake, const OperationEvent& event) {
-  auto weight = severity_under(record, mistake.scaler, event, *mistake.training_root);
+    const Record& record, const OrderViolation& violation, const OperationEvent& event) {
+  auto weight = severity_under(record, violation.scaler, event, *violation.training_root);
   if (!weight) return weight;
-  if (mistake.on_path) return severity_under(record, mistake);
-  if (mistake.training_root->presumed.contains(mistake.optimizer.object()))
+  if (violation.on_path) return severity_under(record, violation);
+  if (violation.training_root->presumed.contains(violation.optimizer.object()))
     weight->severity = Severity::warning;
   return weight;
 }
-ConditionalSeverity severity_under(const Record& record, const OrderViolation& mistake) {
+ConditionalSeverity severity_under(const Record& record, const OrderViolation& violation) {
   ConditionalSeverity weight;
-  if (mistake.on_path) {
-    const std::string text = record.symbols.text(mistake.on_path);
+  if (violation.on_path) {
+    const std::string text = record.symbols.text(violation.on_path);
     weight = {Severity::warning, text == "?" ? std::string() : " whenever `" + text + "`"};
   }
-  if (mistake.training_root->presumed.contains(mistake.optimizer.object()))
+  if (violation.training_root->presumed.contains(violation.optimizer.object()))
     weight.severity = Severity::warning;
   return weight;
 }

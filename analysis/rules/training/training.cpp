@@ -54,8 +54,8 @@ void collect(const Block& block, TrainingRoot& training_root, std::vector<const 
     }
     case EventKind::loop:
       loops.push_back(static_cast<const LoopEvent*>(event));
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-        collect(round, training_root, loops, turns, in_handler, in_attempt);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+        collect(iteration, training_root, loops, turns, in_handler, in_attempt);
       loops.pop_back();
       break;
     case EventKind::call:
@@ -103,9 +103,9 @@ bool holds_gradient(Value value, int depth = 0) {
 
 // The conditions under which the mistake's operation meets what it follows and what it spoils, beside those
 // that it stands under itself; null if there are none, or they cannot be named.
-Cond way_to(const Record& record, const OrderViolation& mistake) {
+Cond way_to(const Record& record, const OrderViolation& violation) {
   const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
-    for (const TrainingEvent& each : mistake.training_root->all)
+    for (const TrainingEvent& each : violation.training_root->all)
       if (each.event == event) return &each.turns;
     return nullptr;
   };
@@ -113,10 +113,10 @@ Cond way_to(const Record& record, const OrderViolation& mistake) {
     return std::any_of(turns.begin(), turns.end(),
         [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
   };
-  const auto* own = turns_of(mistake.event);
+  const auto* own = turns_of(violation.event);
   if (!own) return nullptr;
   Cond found = nullptr;
-  for (const OperationEvent* met : {mistake.before, mistake.later}) {
+  for (const OperationEvent* met : {violation.before, violation.later}) {
     const auto* theirs = met ? turns_of(met) : nullptr;
     if (!theirs) continue;
     const bool beyond = std::any_of(
@@ -203,20 +203,21 @@ void Training::look_at(const Root& root) {
       training_root.handed_over = true;
   }
   if (!trains_itself(training_root) || root.truncated) return;
-  find_mistakes(training_root);
-  std::stable_sort(mistakes_.begin(), mistakes_.end(), [](const OrderViolation& a, const OrderViolation& b) {
-    return std::pair(a.event->place.chunk, a.event->place.span.begin) <
-        std::pair(b.event->place.chunk, b.event->place.span.begin);
-  });
+  find_violations(training_root);
+  std::stable_sort(
+      violations_.begin(), violations_.end(), [](const OrderViolation& a, const OrderViolation& b) {
+        return std::pair(a.event->place.chunk, a.event->place.span.begin) <
+            std::pair(b.event->place.chunk, b.event->place.span.begin);
+      });
 }
 
 namespace {
 
 // The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot
 // be named.
-Cond unless_unscaled(const Record& record, const OrderViolation& mistake) {
-  for (const TrainingEvent& each : mistake.training_root->all) {
-    if (each.event->row->operation != Operation::unscale || each.event->self.object() != mistake.scaler ||
+Cond unless_unscaled(const Record& record, const OrderViolation& violation) {
+  for (const TrainingEvent& each : violation.training_root->all) {
+    if (each.event->row->operation != Operation::unscale || each.event->self.object() != violation.scaler ||
         each.turns.empty() || !each.turns.back().branch->condition)
       continue;
     const Turn& turn = each.turns.back();
@@ -232,10 +233,10 @@ struct Explored {
   std::map<const OperationEvent*, std::size_t> reached;
   std::vector<std::set<const OperationEvent*>> runs;  // what each of them makes
   // How many runs come to the mistake's operation, what it follows and what it spoils.
-  std::size_t together(const OrderViolation& mistake) const {
+  std::size_t together(const OrderViolation& violation) const {
     return static_cast<std::size_t>(std::count_if(runs.begin(), runs.end(), [&](const auto& run) {
-      return run.contains(mistake.event) && (!mistake.before || run.contains(mistake.before)) &&
-          (!mistake.later || run.contains(mistake.later));
+      return run.contains(violation.event) && (!violation.before || run.contains(violation.before)) &&
+          (!violation.later || run.contains(violation.later));
     }));
   }
 };
@@ -259,7 +260,8 @@ std::optional<Explored> explored(
 const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const Block& block);
 
 // Do two of them come to the same: by one call, of one optimizer, of losses that feed the same ones?
-bool are_alike(const TrainingRoot& training_root, const OperationEvent& one, const OperationEvent& other) {
+bool are_equivalent(
+    const TrainingRoot& training_root, const OperationEvent& one, const OperationEvent& other) {
   if (one.row != other.row || !(one.place == other.place) || one.calls != other.calls) return false;
   const auto as = [&](const OperationEvent& event) -> const OperationEvent& {
     const auto it = training_root.as.find(&event);
@@ -281,7 +283,7 @@ bool are_alike(const TrainingRoot& training_root, const OperationEvent& one, con
 const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const BranchEvent& branch) {
   const OperationEvent *yes = single(training_root, walk, branch.yes),
                        *no = single(training_root, walk, branch.no);
-  return yes && no && are_alike(training_root, *yes, *no) ? yes : nullptr;
+  return yes && no && are_equivalent(training_root, *yes, *no) ? yes : nullptr;
 }
 const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const Block& block) {
   const OperationEvent* found = nullptr;
@@ -305,12 +307,12 @@ const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk
 
 }  // namespace
 
-void Training::find_mistakes(const TrainingRoot& training_root) {
+void Training::find_violations(const TrainingRoot& training_root) {
   Walk walk;
-  std::map<const BranchEvent*, bool> alike;
-  walk.is_alike = [&](const BranchEvent& branch) {
-    if (const auto known = alike.find(&branch); known != alike.end()) return known->second;
-    return alike[&branch] = single(training_root, walk, branch) != nullptr;
+  std::map<const BranchEvent*, bool> equivalent;
+  walk.is_equivalent = [&](const BranchEvent& branch) {
+    if (const auto known = equivalent.find(&branch); known != equivalent.end()) return known->second;
+    return equivalent[&branch] = single(training_root, walk, branch) != nullptr;
   };
   const bool scales = std::any_of(training_root.all.begin(), training_root.all.end(),
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::scale; });
@@ -346,8 +348,8 @@ void Training::find_mistakes(const TrainingRoot& training_root) {
                   other.in(loop);
             });
         if (!steps) continue;
-        if (loop->rounds.empty() || !tried.insert(loop).second) break;
-        if (auto part = explored(record_, training_root, loop->rounds[0], walk))
+        if (loop->iterations.empty() || !tried.insert(loop).second) break;
+        if (auto part = explored(record_, training_root, loop->iterations[0], walk))
           parts.push_back(std::move(*part));
         break;
       }
@@ -355,19 +357,19 @@ void Training::find_mistakes(const TrainingRoot& training_root) {
   }
   for (const Explored& part : parts)
     for (const auto& [key, entry] : part.found) {
-      OrderViolation mistake = entry.mistake;
+      OrderViolation violation = entry.violation;
       const auto past = part.found.find({key.first, ViolationKind::step_past_scaler});
       if (key.second == ViolationKind::plain_step && past != part.found.end() &&
           entry.wrong + past->second.wrong == part.reached.at(key.first)) {
         // Unscaled in some runs, and stepped past the scaler in all.
-        mistake.on_path = unless_unscaled(record_, mistake);
-        if (!mistake.on_path) continue;
+        violation.on_path = unless_unscaled(record_, violation);
+        if (!violation.on_path) continue;
       } else if (entry.wrong != part.reached.at(key.first)) {
-        if (entry.first_way != part.together(mistake)) continue;
-        mistake.on_path = way_to(record_, mistake);
-        if (!mistake.on_path) continue;
+        if (entry.first_way != part.together(violation)) continue;
+        violation.on_path = way_to(record_, violation);
+        if (!violation.on_path) continue;
       }
-      mistakes_.push_back(mistake);
+      violations_.push_back(violation);
     }
 }
 

@@ -68,12 +68,12 @@ enum class ViolationKind : std::uint8_t {
   update_before_step,
   update_without_step,
   cleared_before_step,
-  clipped_late,   // behind the step
+  clipped_late,   // after the step
   clipped_early,  // before there are any
 };
 
 struct OrderViolation {
-  ViolationKind slip{};
+  ViolationKind typo{};
   const OperationEvent* event = nullptr;
   const TrainingRoot* training_root = nullptr;
   const OperationEvent* before =
@@ -95,16 +95,16 @@ public:
   const std::vector<TrainingRoot>& evaluating() const { return evaluating_; }
   // Those that every run makes which comes to the operation; and those that every run makes which takes a way
   // that the program offers.
-  const std::vector<OrderViolation>& mistakes() const { return mistakes_; }
+  const std::vector<OrderViolation>& violations() const { return violations_; }
   explicit Training(const Record& record);
 
 private:
   void look_at(const interpreter::Root& root);
-  void find_mistakes(const TrainingRoot& training_root);
+  void find_violations(const TrainingRoot& training_root);
 
   const Record& record_;
   std::vector<TrainingRoot> training_roots_, evaluating_;
-  std::vector<OrderViolation> mistakes_;
+  std::vector<OrderViolation> violations_;
   std::vector<std::unique_ptr<OperationEvent>> copies_;
 };
 
@@ -152,9 +152,9 @@ struct ConditionalSeverity {
 std::optional<ConditionalSeverity> severity_under(const Record& record, const Object* scaler,
     const OperationEvent& event, const TrainingRoot& training_root);
 std::optional<ConditionalSeverity> severity_under(
-    const Record& record, const OrderViolation& mistake, const OperationEvent& event);
+    const Record& record, const OrderViolation& violation, const OperationEvent& event);
 // The same of a mistake in which no scaler takes part.
-ConditionalSeverity severity_under(const Record& record, const OrderViolation& mistake);
+ConditionalSeverity severity_under(const Record& record, const OrderViolation& violation);
 
 // Tells one mistake once per place.
 class Once {

@@ -90,7 +90,7 @@ bool UnsetModes::callers_set(const FunctionStmt& function) const {
   });
 }
 
-const OperationEvent* UnsetModes::trained_behind(const Evaluation& evaluation) const {
+const OperationEvent* UnsetModes::trained_after(const Evaluation& evaluation) const {
   const OperationEvent& forward = *evaluation.forward->event;
   const auto& all = evaluation.training_root->all;
   if (evaluation.mode || !record_.in_file(forward.place)) return nullptr;
@@ -122,11 +122,11 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   for (const ModeCall& call : calls_) {
     if (call.function == &stmt && call.evaluates) return nullptr;
     if (!call.trains || call.object != model || !record_.in_file(call.place)) continue;
-    const bool behind = call.function == &stmt && call.place.chunk == forward.place.chunk &&
+    const bool after = call.function == &stmt && call.place.chunk == forward.place.chunk &&
         call.place.span.begin > forward.place.span.end;
     const bool beside = call.function && call.function != &stmt &&
         (!model.starts_with("self.") || call.place.chunk == forward.place.chunk);
-    if (behind || (beside && !trained)) trained = &call;
+    if (after || (beside && !trained)) trained = &call;
   }
   return trained && !callers_set(stmt) ? trained : nullptr;
 }

@@ -13,7 +13,7 @@ struct ModeCall {
   bool trains = false, evaluates = false;
 };
 
-// Where the model of an evaluation is set to training mode by somebody else's function, or by its own behind
+// Where the model of an evaluation is set to training mode by somebody else's function, or by its own after
 // the evaluation, though its own function, which is there to evaluate, never sets it to evaluation, and
 // nobody who calls it by its name either. Null: nowhere.
 class UnsetModes {
@@ -24,7 +24,7 @@ public:
   const ModeCall* trained_elsewhere(const Evaluation& evaluation) const;
   // What sets the model to training mode in the function that evaluates it, after it has: the mode before was
   // meant to be another, and nothing sets one. Null: nothing.
-  const OperationEvent* trained_behind(const Evaluation& evaluation) const;
+  const OperationEvent* trained_after(const Evaluation& evaluation) const;
   // Where weights are loaded into the model, which somebody has made for that, in a file that sets no mode at
   // all. Absent: nowhere.
   Place loaded_here(const Evaluation& evaluation) const;

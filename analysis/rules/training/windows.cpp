@@ -17,7 +17,7 @@ using values::Operation;
 
 namespace {
 
-constexpr std::int64_t looked_at = 64;  // rounds of a loop that stands for any number of them
+constexpr std::int64_t looked_at = 64;  // iterations of a loop that stands for any number of them
 constexpr std::int64_t stand_in = 4;    // for a size that is not known
 constexpr std::int64_t out_of_reach = 1'000'003;
 
@@ -26,24 +26,24 @@ struct Pattern {
   bool period_known = false;
 };
 
-// The rounds in which the condition holds, if they come at equal distances.
+// The iterations in which the condition holds, if they come at equal distances.
 std::optional<Pattern> pattern_under(const Record& record, Cond condition, Int counter, std::int64_t from,
     std::vector<symbolic::Assignment> others) {
   Pattern found;
   std::int64_t last = -1;
   others.push_back({counter, 0});
-  for (std::int64_t round = 0; round < looked_at; ++round) {
-    others.back().value = from + round;
+  for (std::int64_t iteration = 0; iteration < looked_at; ++iteration) {
+    others.back().value = from + iteration;
     const Answer holds = record.symbols.evaluate(condition, others);
     if (holds == Answer::unknown) return std::nullopt;
     if (holds == Answer::no) continue;
     if (last < 0)
-      found.first = round;
+      found.first = iteration;
     else if (found.period == 0)
-      found.period = round - last;
-    else if (found.period != round - last)
+      found.period = iteration - last;
+    else if (found.period != iteration - last)
       return std::nullopt;
-    last = round;
+    last = iteration;
   }
   return found.period > 1 ? std::optional(found) : std::nullopt;
 }
@@ -133,7 +133,7 @@ Answer clears(const TrainingRoot& training_root, const OperationEvent& event, Va
 }
 
 // All that one loop does to one optimizer.
-struct Rounds {
+struct Iterations {
   std::vector<const TrainingEvent*> backwards, steps, clearings;
 };
 
@@ -167,16 +167,16 @@ public:
     window_.backward = all_.backwards.front();
     window_.step = all_.steps.front();
     window_.clear = all_.clearings.empty() ? nullptr : all_.clearings.front();
-    // A backward of its own before some of the steps, behind gradients that are cleared: the others are meant
+    // A backward of its own before some of the steps, after gradients that are cleared: the others are meant
     // for another optimizer.
     for (const TrainingEvent* each : all_.backwards)
       if (gate_between(*each, *window_.backward)) return;
-    window_.clears_always = clears_in_each_round();
+    window_.clears_always = clears_in_each_iteration();
     if (throws_away() && !window_.clears_always) return;
     if (loop_.unrolled)
-      each_round();
+      each_iteration();
     else
-      any_round();
+      any_iteration();
   }
 
 private:
@@ -197,11 +197,11 @@ private:
     return false;
   }
 
-  // Are gradients cleared once in each round, in front of its backward or behind its step? Behind a step they
-  // may be cleared once more.
-  bool clears_in_each_round() const {
+  // Are gradients cleared once in each iteration, in front of its backward or after its step? After a step
+  // they may be cleared once more.
+  bool clears_in_each_iteration() const {
     if (all_.clearings.size() < all_.backwards.size()) return false;
-    bool computed = false;  // in this round, and not yet stepped
+    bool computed = false;  // in this iteration, and not yet stepped
     const auto is_one_of = [](const std::vector<const TrainingEvent*>& all, const TrainingEvent& each) {
       return std::find(all.begin(), all.end(), &each) != all.end();
     };
@@ -225,12 +225,12 @@ private:
     return loop_.unrolled ? clearings == backwards || clearings == backwards + 1 : clearings == 1;
   }
 
-  // Which of the rounds hold one of these, without condition? Nothing if it is not known of all.
-  std::optional<std::vector<std::size_t>> rounds_of(const std::vector<const TrainingEvent*>& all) const {
+  // Which of the iterations hold one of these, without condition? Nothing if it is not known of all.
+  std::optional<std::vector<std::size_t>> iterations_of(const std::vector<const TrainingEvent*>& all) const {
     std::vector<std::size_t> found;
-    for (std::size_t i = 0; i < loop_.rounds.size(); ++i) {
+    for (std::size_t i = 0; i < loop_.iterations.size(); ++i) {
       bool any = false, sure = true;
-      visit(loop_.rounds[i], [&](const Event& event) {
+      visit(loop_.iterations[i], [&](const Event& event) {
         for (const TrainingEvent* each : all)
           if (each->event == &event) {
             any = true;
@@ -243,12 +243,12 @@ private:
     return found;
   }
 
-  void each_round() {
-    const auto backwards = rounds_of(all_.backwards), steps = rounds_of(all_.steps),
-               clearings = rounds_of(all_.clearings);
-    const std::size_t count = loop_.rounds.size();
+  void each_iteration() {
+    const auto backwards = iterations_of(all_.backwards), steps = iterations_of(all_.steps),
+               clearings = iterations_of(all_.clearings);
+    const std::size_t count = loop_.iterations.size();
     if (!backwards || backwards->size() != count || count < 2) return;
-    if (!steps) return each_round_by_gate();
+    if (!steps) return each_iteration_by_gate();
     if (!clearings) return;
     window_.steps_always = steps->size() == count;
     const auto& some = window_.steps_always ? *clearings : *steps;
@@ -269,21 +269,21 @@ private:
     window_.size = static_cast<std::int64_t>(size);
     window_.size_known = true;
     window_.first = static_cast<std::int64_t>(some.front() + 1);
-    window_.rounds = static_cast<std::int64_t>(count);
+    window_.iterations = static_cast<std::int64_t>(count);
     window_.left = static_cast<std::int64_t>(count - 1 - some.back());
     finish();
   }
 
-  // Round by round, and how many make a step depends on what the program does not say: `if (i + 1) %
+  // Round by iteration, and how many make a step depends on what the program does not say: `if (i + 1) %
   // args.accumulate == 0:` around the step of each.
-  void each_round_by_gate() {
+  void each_iteration_by_gate() {
     window_.gate = if_around(record_, *window_.step->event, loop_);
-    if (!remainder_of(window_) || all_.steps.size() != loop_.rounds.size()) return;
+    if (!remainder_of(window_) || all_.steps.size() != loop_.iterations.size()) return;
     const auto stands_there = [&](const TrainingEvent* each) {
       return if_around(record_, *each->event, loop_) == window_.gate;
     };
     if (!std::all_of(all_.steps.begin(), all_.steps.end(), stands_there)) return;
-    // The last round may be one for certain.
+    // The last iteration may be one for certain.
     for (std::size_t i = 0; i + 1 < all_.steps.size(); ++i)
       if (!gate_between(*all_.steps[i], *window_.backward)) return;
     if (!window_.clears_always && !std::all_of(all_.clearings.begin(), all_.clearings.end(), stands_there))
@@ -291,7 +291,7 @@ private:
     finish();
   }
 
-  void any_round() {
+  void any_iteration() {
     const Turn* gate = gate_between(*window_.step, *window_.backward);
     window_.steps_always = !gate;
     const auto& some = gate ? all_.steps : all_.clearings;
@@ -314,7 +314,7 @@ private:
     if (counted) window_.first = pattern->first + 1;
     const auto length = loop_.length ? record_.symbols.value(loop_.length) : std::nullopt;
     if (counted && length && pattern->period_known && *length > pattern->first) {
-      window_.rounds = *length;
+      window_.iterations = *length;
       window_.left = (*length - 1 - pattern->first) % pattern->period;
     }
     finish();
@@ -330,7 +330,7 @@ private:
   const TrainingRoot& training_root_;
   const LoopEvent& loop_;
   std::vector<Window>& found_;
-  Rounds all_;
+  Iterations all_;
   bool follows_ = true;
   Window window_;
 };

@@ -189,7 +189,7 @@ Value received(Call& call) {
   return call.run.heap().unknown("sender", Sharing::local, call.place);
 }
 Value sent(Call& call) {
-  settle_content(call, call.at(0));
+  forget_content(call, call.at(0));
   return call.row.message->starts ? request(call) : Value::none();
 }
 Value batch(Call& call) {
@@ -225,7 +225,7 @@ Value broadcast(Call& call) {
   const TensorState* state = tensor.is(Kind::tensor) ? tensor_state(call.run, tensor) : nullptr;
   const values::Content* content = state ? call.run.heap().content_of(*state) : nullptr;
   const auto before = content ? std::optional(*content) : std::nullopt;
-  settle_content(call, tensor);
+  forget_content(call, tensor);
   agree(call, tensor);
   hear_broadcast(call, before ? &*before : nullptr, nullptr);
   return handle(call);
@@ -303,7 +303,7 @@ Value exchanged(Call& call) {
   return first_differs(call);
 }
 // A new tensor of the same shape, with the same content on all ranks.
-Value alike(Call& call) {
+Value same_everywhere(Call& call) {
   TensorState state = computed(call.run, {call.at(0)});
   if (const TensorState* from = tensor_state(call.run, call.at(0))) state = *from;
   state.sharing = Sharing::uniform;
@@ -460,9 +460,9 @@ const std::deque<Collective>& distributed_collectives() {
       {"torch.distributed.all_to_all_single",
           "output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False",
           exchanged, {.name = "all_to_all_single", .tensor = 0, .group = 4, .async = 5, .own_sizes = true}},
-      {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", alike,
+      {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", same_everywhere,
           {.name = "all_reduce", .tensor = 0, .group = 2}},
-      {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", alike,
+      {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", same_everywhere,
           {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
       {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of,
           {.name = "gather", .tensor = 0, .root = 1, .group = 2}},
@@ -479,9 +479,9 @@ const std::deque<Collective>& distributed_collectives() {
       {"torch.distributed.nn.functional.all_to_all_single",
           "output, input, output_split_sizes=None, input_split_sizes=None, group=None", unknown_of,
           {.name = "all_to_all_single", .group = 4, .own_sizes = true}},
-      {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", alike,
-          {.name = "all_reduce", .tensor = 0, .group = 2}},
-      {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", alike,
+      {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''",
+          same_everywhere, {.name = "all_reduce", .tensor = 0, .group = 2}},
+      {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", same_everywhere,
           {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
       {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''",
           uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},

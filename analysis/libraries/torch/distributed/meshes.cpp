@@ -317,11 +317,11 @@ Value place_in_mesh(Call& call) {
   const auto place = dims ? place_along(call.run, *mesh, *dims) : std::nullopt;
   if (place) return call.run.heap().integer(*place);
   // Rows of ranks, the last dimension running fastest.
-  std::vector<std::size_t> behind;
+  std::vector<std::size_t> after;
   for (std::size_t i = dims && dims->size() == 1 ? dims->front() + 1 : 0; mesh && i < mesh->sizes.size(); ++i)
-    behind.push_back(i);
+    after.push_back(i);
   const Int own = dims && dims->size() == 1 ? size_of(call.run, *mesh, *dims) : nullptr,
-            step = own ? size_of(call.run, *mesh, behind) : nullptr;
+            step = own ? size_of(call.run, *mesh, after) : nullptr;
   auto& s = call.run.symbols();
   if (step && !call.run.as_rank()) return Value::of(s.mod(s.floordiv(rank, step), own));
   return call.run.heap().unknown("local rank of the mesh", Sharing::divergent, call.place);

@@ -162,14 +162,14 @@ void hear_broadcast(Call& call, const values::Content* before, const values::Lis
   set_state(run, what, filled);
 }
 
-void settle_content(Call& call, Value tensor) {
+void forget_content(Call& call, Value tensor) {
   tensor = call.run.resolve(tensor);
   const TensorState* state = tensor.is(Kind::tensor) ? tensor_state(call.run, tensor) : nullptr;
   if (!state || !state->content || !call.run.as_rank() || call.run.heap().content_of(*state)) return;
-  TensorState settled = *state;
-  settled.content = nullptr;
-  settled.extent = nullptr;
-  set_state(call.run, tensor, settled);
+  TensorState refined = *state;
+  refined.content = nullptr;
+  refined.extent = nullptr;
+  set_state(call.run, tensor, refined);
 }
 
 void hear_anything(Runtime& run) {

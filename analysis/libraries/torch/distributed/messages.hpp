@@ -12,7 +12,7 @@ namespace stepzero::libraries {
 using interpreter::PeerMessages;
 
 // Of a tensor that is sent: what is kept of its elements is what it holds now.
-void settle_content(Call& call, Value tensor);
+void forget_content(Call& call, Value tensor);
 
 // A tensor was received: it holds what was sent. Who receives what nobody sends does not go on.
 void hear(Call& call);

@@ -280,7 +280,7 @@ Value moves_wrapped(Call& call, std::string_view usual_row) {
   }
   const Row* usual = call.run.library().find(usual_row);
   Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
-      call.expr, call.node, call.place, call.behind};
+      call.expr, call.node, call.place, call.after};
   return usual->run(inner);
 }
 Value wrapped_to(Call& call) { return moves_wrapped(call, "torch.nn.Module.to"); }
@@ -336,7 +336,7 @@ Value flat_parameters(Call& call) {
             call.run.heap().unseen("", call.place)})});
   const Row* usual = call.run.library().find("torch.nn.Module.named_parameters");
   Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
-      call.expr, call.node, call.place, call.behind};
+      call.expr, call.node, call.place, call.after};
   return usual->run(inner);
 }
 
@@ -358,7 +358,7 @@ Value fully_sharded(Call& call) {
     keep(call.run, *marker, mixed_precision, policy);
   for (const auto& [hooks, hook] :
       {std::pair{values::ModuleState::pre_hooks, values::InternalRow::before_sharded},
-          std::pair{values::ModuleState::hooks, values::InternalRow::behind_sharded}}) {
+          std::pair{values::ModuleState::hooks, values::InternalRow::after_sharded}}) {
     const Value present = kept(call.run, object, hooks);
     std::vector<Value> items;
     if (present.is(Kind::list)) items = values::Heap::list_state(present)->items;
@@ -384,7 +384,7 @@ Value before_sharded(Call& call) {
     call.arguments[2] = kept(call.run, *module.as<Instance>(), values::GroupState::group);
   return Value::none();
 }
-Value behind_sharded(Call& call) {
+Value after_sharded(Call& call) {
   const Value module = call.run.resolve(call.at(0));
   if (!module.is(Kind::instance)) return Value::none();
   if (const Value marker = kept(call.run, *module.as<Instance>(), values::WrapperState::sharded);
@@ -488,7 +488,7 @@ std::vector<Row> parallel_rows() {
       row(values::InternalRow::no_sync, class_, "", nullptr, "torch.context"),
       row(values::InternalRow::join, class_, "", nullptr, "torch.context"),
       row(values::InternalRow::fully_sharded, class_, "", nullptr),
-      row(values::InternalRow::behind_sharded, function, "module, given, results", behind_sharded),
+      row(values::InternalRow::after_sharded, function, "module, given, results", after_sharded),
       row("torch.distributed.fsdp.fully_shard", function,
           "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
           fully_sharded, {}, Operation::sharded),

@@ -230,7 +230,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
       const auto [column, row] = *operands;
       op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
           {op.shape(column).dims[0], op.shape(row).dims[0]});
-      op.cure_append(column, squeeze_of(op.shape(column)), true,
+      op.suggest_append(column, squeeze_of(op.shape(column)), true,
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, op.shape(row)));
       return;
     }
@@ -256,7 +256,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
           {samples, last});
       std::string suffix = ".unsqueeze(-1)";
       for (std::size_t i = 2; i < op.shape(wide).dims.size(); ++i) suffix += ".unsqueeze(-1)";
-      op.cure_append(row, suffix, false, "Write " + op.plain_name(row) + suffix);
+      op.suggest_append(row, suffix, false, "Write " + op.plain_name(row) + suffix);
       return;
     }
     if (!operands) return keep();
@@ -271,7 +271,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     if (!compares && b->shape.dims.size() > 1 && is_left_over(op, *a)) {
       op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
           {a->shape.dims[0], b->shape.dims[0]});
-      op.cure_append(column, squeeze_of(a->shape), true,
+      op.suggest_append(column, squeeze_of(a->shape), true,
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape));
       return;
     }
@@ -291,7 +291,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     kept->problem.expr = op.call.expr;
     kept->problem.node = op.call.node;
     if (const syntax::Expr* expr = op.expression(column))
-      kept->problem.cures.push_back(
+      kept->problem.suggested_edits.push_back(
           {interpreter::SuggestedEdit::How::append, column, expr, squeeze_of(a->shape),
               "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
     for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})

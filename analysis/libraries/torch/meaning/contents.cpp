@@ -277,7 +277,7 @@ void unfolded(Op& op, Value made) {
   const Content* content = op.content(op.argument("input"));
   const auto size = op.integer("size"), step = op.integer("step");
   if (!size || !step || *size < 1 || *step < 1) return;
-  // In windows that begin one behind the other all numbers are found again.
+  // In windows that begin one after the other all numbers are found again.
   if (const values::Extent* extent = content ? nullptr : extent_among(op, op.argument("input")))
     return hold_extent(op, made, extent->low, extent->high, extent->met && *step == 1,
         extent->drawn && *step == 1, extent->what);

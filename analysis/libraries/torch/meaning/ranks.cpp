@@ -23,7 +23,7 @@ struct NamedNdims {
   std::int64_t differing;
   std::int64_t added = 0;
   std::int64_t over = 0;  // it says something only of what has more dimensions than these
-  bool ends_alike = false;
+  bool ends_equally = false;
 };
 // Operators whose result has the shape of their first tensor, but for so many last dimensions.
 constexpr NamedNdims named[] = {
@@ -167,7 +167,7 @@ void follow(Op& op, Value source, const NamedNdims& by, Value made) {
   heap.slot_of(unknown->attributes, Name(differing_name)).value = heap.integer(by.differing);
   heap.slot_of(unknown->attributes, Name(added_name)).value = heap.integer(by.added);
   heap.slot_of(unknown->attributes, Name(over_name)).value = heap.integer(by.over);
-  if (op.run.policy().operands_fit && (by.ends_alike || (by.differing == 0 && by.added == 0)))
+  if (op.run.policy().operands_fit && (by.ends_equally || (by.differing == 0 && by.added == 0)))
     heap.slot_of(unknown->attributes, Name(last_name)).value = heap.integer(1);
   state->shape_value = shape;
 }
@@ -266,7 +266,7 @@ void learn_source(Runtime& run, Value shape_value, const Shape& learned) {
   for (std::size_t i = 0; i + last < learned.dims.size() && i < rank; ++i)
     if (!changed.shape.dims[i].size) changed.shape.dims[i] = learned.dims[i];
   const Value before = state->shape_value;
-  settle_rank(run, changed);
+  settle_ndim(run, changed);
   set_state(run, source, changed);
   learn_source(run, before, changed.shape);
 }

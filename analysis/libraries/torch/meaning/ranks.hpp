@@ -6,7 +6,7 @@
 
 namespace stepzero::libraries {
 
-// Behind an operator that answered `made`: remembers what it was made from, if that is worth it.
+// After an operator that answered `made`: remembers what it was made from, if that is worth it.
 void follow_rank(Op& op, Value made);
 
 // The tensor that had this `shape_value` was found to have the shape: so has what it was made from, as far as

@@ -89,7 +89,7 @@ Value ClassTargets::of_probabilities() {
     for (std::size_t i = 0; is_mask && i < rank; ++i)
       is_mask = i == 1 || op.equal(x.dims[i], y.dims[i]) == Answer::yes;
     if (is_mask)
-      op.cure_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
+      op.suggest_append("target", target.dtype == Dtype::int64 ? ".squeeze(1)" : ".squeeze(1).long()", false);
     return op.unknown();
   }
   if (certainly_equal(op, x, y) && target.dtype != Dtype::unknown && !values::is_floating(target.dtype))
@@ -116,7 +116,8 @@ bool ClassTargets::is_refused_for_shape() {
       called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
           ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
           op.words(y) + (last ? ". Its classes seem to be in the last dimension" : ""));
-  if (last) op.cure_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
+  if (last)
+    op.suggest_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
   return true;
 }
 
@@ -128,7 +129,7 @@ void ClassTargets::warn_if_classes_are_last() {
       called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
           op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
           ". Its classes seem to be in the last dimension");
-  if (op.told()) op.cure_append("input", moved(), false);
+  if (op.told()) op.suggest_append("input", moved(), false);
 }
 
 bool ClassTargets::is_refused_for_dtype() {
@@ -138,7 +139,7 @@ bool ClassTargets::is_refused_for_dtype() {
       .fail(ProblemKind::dtype,
           called(op) + " takes classes as int64, but " + op.name("target") + " is " +
               code(values::name(target.dtype)));
-  op.cure_append("target", ".long()", false);
+  op.suggest_append("target", ".long()", false);
   return true;
 }
 

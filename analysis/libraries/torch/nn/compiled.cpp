@@ -40,7 +40,7 @@ Value compiled(Call& call) {
 }
 Value compiled_forward(Call& call) {
   Arguments arguments{call.rest, call.options, call.spread};
-  arguments.behind = call.behind;
+  arguments.after = call.after;
   return call.run.call(kept(call, within), std::move(arguments), call.place, call.expr);
 }
 // What it is asked for, and given, the module within is.

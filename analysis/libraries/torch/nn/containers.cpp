@@ -82,7 +82,7 @@ Value input_of(Call& call, const Instance& layer) {
   batch.unseen = true;
   return call.run.heap().tensor(std::move(batch), call.place);
 }
-// Tries the layers on what the first of them takes, and anew behind a module of which nobody knows what it
+// Tries the layers on what the first of them takes, and anew after a module of which nobody knows what it
 // gives. That they run in this order is likely, and proven where the container is called.
 void try_out(Call& call, const std::vector<Value>& items) {
   std::vector<Step> steps;

@@ -50,7 +50,7 @@ struct Window {
   bool same = false;
 };
 
-// The size behind the window along one axis; fails where the window does not fit in.
+// The size after the window along one axis; fails where the window does not fit in.
 Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   if (w.same) return size;
   if (!size.size || !w.kernel || !w.stride || !w.padding || !w.dilation) return {};

@@ -144,7 +144,7 @@ Value flex(Op& op) {
   return object == Known::no ? with_sums(op, asks_for(op, "return_lse", ""), false, false)
                              : with_sums(op, object, true, false);
 }
-// Sequences of different lengths, one behind the other: [T, H, E].
+// Sequences of different lengths, one after the other: [T, H, E].
 Value packed(Op& op) {
   if (!have_ranks(op, 3)) return op.unknown();
   if (!op.call.spread && !heads_fit(op, 1)) return op.unknown();

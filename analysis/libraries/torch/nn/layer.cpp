@@ -50,16 +50,16 @@ std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name
 
 std::string called(const Op& op) {
   if (!op.call.self.is(Kind::instance)) return code(op.title());
-  const auto shown = [&](values::Place place) {
+  const auto displayed = [&](values::Place place) {
     const std::string_view text = op.run.record().text(place);
     return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos
         ? text
         : std::string_view{};
   };
   if (op.call.expr)
-    if (const auto text = shown({op.call.place.chunk, op.call.expr->function->span}); !text.empty())
+    if (const auto text = displayed({op.call.place.chunk, op.call.expr->function->span}); !text.empty())
       return code(text);
-  if (const auto text = shown(op.born()); !text.empty()) return code(text);
+  if (const auto text = displayed(op.born()); !text.empty()) return code(text);
   return code(op.title());
 }
 
@@ -113,7 +113,7 @@ bool fits_weights(Op& op, std::string_view input) {
     if (!values::is_floating(weights)) return true;
     op.fail(ProblemKind::dtype,
         called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
-    op.cure_append(input, ".abs()", false);
+    op.suggest_append(input, ".abs()", false);
     return false;
   }
   if (values::is_floating(state->dtype)) {
@@ -122,7 +122,7 @@ bool fits_weights(Op& op, std::string_view input) {
       return true;
     op.fail(ProblemKind::dtype,
         called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
-    op.cure_append(input,
+    op.suggest_append(input,
         weights == Dtype::float32       ? ".float()"
             : weights == Dtype::float64 ? ".double()"
             : weights == Dtype::float16 ? ".half()"
@@ -134,7 +134,7 @@ bool fits_weights(Op& op, std::string_view input) {
   op.fail(ProblemKind::dtype,
       called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
           " weights and " + op.name(input) + " is " + has);
-  if (weights == Dtype::float32) op.cure_append(input, ".float()", true);
+  if (weights == Dtype::float32) op.suggest_append(input, ".float()", true);
   return false;
 }
 
@@ -147,7 +147,7 @@ bool takes_floats(Op& op, std::string_view input) {
       called(op) + " computes with floating point, but " + op.name(input) + " is " +
           code(values::name(state->dtype)));
   // What a loss is given may as well be its target.
-  op.cure_append(input, ".float()", !(op.call.row.loss && input == "input"));
+  op.suggest_append(input, ".float()", !(op.call.row.loss && input == "input"));
   return false;
 }
 
@@ -205,10 +205,10 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
     // Channels that come last are moved; else the layer was made for others.
     if (spatial == 2 && shape.ndim_known && shape.dims.size() == 4 &&
         op.equal(shape.dims[3], channels) == Answer::yes)
-      op.cure_append(name, ".permute(0, 3, 1, 2)", false,
+      op.suggest_append(name, ".permute(0, 3, 1, 2)", false,
           "Move the channels of " + op.plain_name(name) + " behind the batch");
     else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1)
-      op.cure_constructor("in_channels", arrives);
+      op.suggest_constructor("in_channels", arrives);
     return nullptr;
   }
   if (!arrives.size) {

@@ -111,7 +111,7 @@ bool takes_indices(Op& op, std::string_view name) {
   op.fail(ProblemKind::dtype,
       called(op) + " takes indices of int64 or int32, but " + op.name(name) + " is " +
           code(values::name(input->dtype)));
-  op.cure_append(name, ".long()", true);
+  op.suggest_append(name, ".long()", true);
   return false;
 }
 Value embed(Op& op, std::string_view weight) {
@@ -156,7 +156,7 @@ Value embed(Op& op, std::string_view weight) {
     for (const values::Number& number : elements_among(op, op.argument("input")))
       most = std::max(most, number.integer ? op.s.value(number.integer).value_or(-1) : -1);
     if (op.call.self.is(Kind::instance) && op.s.value(beyond).value_or(-1) >= 0)
-      op.cure_constructor("num_embeddings", op.dim(most + 1), false);
+      op.suggest_constructor("num_embeddings", op.dim(most + 1), false);
     return op.unknown();
   }
   if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {

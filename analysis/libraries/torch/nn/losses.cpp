@@ -82,9 +82,9 @@ Value same_shapes(Op& op) {
                 " has shape " + op.words(input->shape) + " while " + op.name("target") + " has shape " +
                 op.words(target->shape));
     if (is_column_of(op, input->shape, target->shape))
-      op.cure_append("target", ".unsqueeze(-1)", false);
+      op.suggest_append("target", ".unsqueeze(-1)", false);
     else if (is_column_of(op, target->shape, input->shape))
-      op.cure_append("target", ".squeeze(-1)", false);
+      op.suggest_append("target", ".squeeze(-1)", false);
     return op.unknown();
   }
   if (input->shape.ndim_known && target->shape.ndim_known)
@@ -104,7 +104,7 @@ Value binary_cross_entropy(Op& op) {
         called(op) + " takes a target of the type of its input, but " + op.name("input") + " is " +
             code(values::name(input->dtype)) + " while " + op.name("target") + " is " +
             code(values::name(target->dtype)));
-    if (input->dtype == Dtype::float32) op.cure_append("target", ".float()", true);
+    if (input->dtype == Dtype::float32) op.suggest_append("target", ".float()", true);
     return op.unknown();
   }
   return same_shapes(op);

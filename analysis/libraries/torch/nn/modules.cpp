@@ -405,7 +405,7 @@ Value module_call(Call& call) {
       const Value changed = call.run.resolve(
           call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
       if (changed.is(Kind::none)) continue;
-      arguments.behind = 0;
+      arguments.after = 0;
       if (changed.is(Kind::tuple))
         arguments.positional = changed.as<values::Tuple>()->items;
       else if (changed.is(Kind::tensor))
@@ -440,7 +440,7 @@ Arguments arguments_of(const Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  arguments.behind = call.behind;
+  arguments.after = call.after;
   return arguments;
 }
 

@@ -33,7 +33,7 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
       called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") +
           ", but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(shape),
       {wanted, arrives});
-  op.cure_constructor("num_features", arrives);
+  op.suggest_constructor("num_features", arrives);
   return false;
 }
 

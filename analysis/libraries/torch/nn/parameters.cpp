@@ -182,11 +182,11 @@ void hold_attention(Op& op) {
   const Dim of_keys = op.kept("kdim") ? setting_dim(op, "kdim") : width,
             of_values = op.kept("vdim") ? setting_dim(op, "vdim") : width;
   if (!width.size || !of_keys.size || !of_values.size) return;
-  const Answer keys_alike = op.equal(of_keys, width), values_alike = op.equal(of_values, width);
+  const Answer keys_equivalent = op.equal(of_keys, width), values_equivalent = op.equal(of_values, width);
   const Known bias = setting_flag(op, values::ModuleState::bias);
-  const bool apart = keys_alike == Answer::no || values_alike == Answer::no;
-  if ((!apart && (keys_alike != Answer::yes || values_alike != Answer::yes)) || bias == Known::unknown ||
-      setting_flag(op, "add_bias_kv") != Known::no)
+  const bool apart = keys_equivalent == Answer::no || values_equivalent == Answer::no;
+  if ((!apart && (keys_equivalent != Answer::yes || values_equivalent != Answer::yes)) ||
+      bias == Known::unknown || setting_flag(op, "add_bias_kv") != Known::no)
     return;
   const Dim three{op.s.mul(op.s.constant(3), width.size), width.origin, nullptr};
   const auto hold_weight = [&](std::string_view name, const Dim& rows, const Dim& columns) {

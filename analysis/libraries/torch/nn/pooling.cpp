@@ -49,7 +49,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
       out = s.add(s.floordiv(span, stride), s.constant(1));
   } else if (pool.ceil == Known::yes) {
     out = s.floordiv(s.sub(s.add(span, stride), s.constant(1)), stride);
-    // No window starts in the padding behind the end.
+    // No window starts in the padding after the end.
     const Int last = s.floordiv(s.sub(s.add(size.size, padding), s.constant(1)), stride);
     if (s.compare(Compare::le, out, last) != Answer::yes) out = s.min(out, last);
     out = s.add(out, s.constant(1));
@@ -69,7 +69,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   return op.made(out);
 }
 
-// The shape behind the pool; nullopt after a failure or if nothing is known of the input.
+// The shape after the pool; nullopt after a failure or if nothing is known of the input.
 std::optional<Shape> pooled(Op& op, std::size_t spatial) {
   const TensorState* input = spatial_input(op, "input", spatial, {});
   if (!input) return std::nullopt;

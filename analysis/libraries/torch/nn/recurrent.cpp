@@ -257,7 +257,7 @@ Value pack_padded(Call& call) {
   state.dtype = input->dtype;
   return pack(call.run, call.place, call.run.heap().tensor(state, call.place), batch, op.argument("lengths"));
 }
-// A list of tensors [L, …]: the sizes behind the length, and how many tensors there are.
+// A list of tensors [L, …]: the sizes after the length, and how many tensors there are.
 struct Listed {
   Int count = nullptr;
   Dim longest;

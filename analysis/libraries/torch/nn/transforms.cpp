@@ -191,7 +191,7 @@ Value by_arguments(Call& call, const std::function<Value(Value)>& each) {
   return call.run.heap().tuple(std::move(made));
 }
 // Tensors of the same sizes.
-Value alike(Call& call, Value of) {
+Value transformed_like(Call& call, Value of) {
   return mapped_tree(call, of, [&](Value leaf) -> Value {
     const TensorState* state = tensor_state(call.run, leaf);
     return state ? another(call, *state, state->shape) : Value{};
@@ -215,7 +215,7 @@ template <bool with_value> Value gradient(Call& call) {
     return unknown_of(call);
   }
   const Value made = or_unknown(
-      call, by_arguments(call, [&](Value argument) { return alike(call, argument); }));
+      call, by_arguments(call, [&](Value argument) { return transformed_like(call, argument); }));
   if (with_value) return call.run.heap().tuple({made, value});
   if (!found.known) return unknown_of(call);
   return found.aux ? call.run.heap().tuple({made, found.aux}) : made;
@@ -246,7 +246,7 @@ template <int times> Value jacobian(Call& call) {
 // vjp(function, *primals): the result, and a function from what is like it to what is like them. linearize:
 // the other way round.
 Value likenesses(Call& call) {
-  return call.spread ? unknown_of(call) : or_unknown(call, alike(call, call.at(0)));
+  return call.spread ? unknown_of(call) : or_unknown(call, transformed_like(call, call.at(0)));
 }
 template <bool back> Value with_function(Call& call, Value has_aux) {
   const Outcome found = outcome_of(call, run_function(call), has_aux);
@@ -292,7 +292,7 @@ Value tangent(Call& call) {
   const Outcome found = outcome_of(
       call, call.run.call(call.at(0), {*primals, {}, false}, call.place), call.at(4));
   if (!found.known) return unknown_of(call);
-  const Value made = or_unknown(call, alike(call, found.value));
+  const Value made = or_unknown(call, transformed_like(call, found.value));
   return found.aux ? call.run.heap().tuple({found.value, made, found.aux})
                    : call.run.heap().tuple({found.value, made});
 }
@@ -454,7 +454,7 @@ Value functional_call(Call& call) {
   return call.run.call(call.at(0), std::move(arguments), call.place);
 }
 
-// All of the parameters, one behind the other.
+// All of the parameters, one after the other.
 Value to_vector(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   const auto all = call.run.elements(given, call.place);

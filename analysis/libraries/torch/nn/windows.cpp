@@ -29,19 +29,19 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   std::vector<Dim> last;
   for (std::size_t i = count; i-- > 0;) {
     const Dim size = from_right(shape, i);
-    const Int before = pads[2 * i], behind = pads[2 * i + 1];
-    if (before && behind && op.s.value(before) == 0 && op.s.value(behind) == 0) {
+    const Int before = pads[2 * i], after = pads[2 * i + 1];
+    if (before && after && op.s.value(before) == 0 && op.s.value(after) == 0) {
       last.push_back(size);
       continue;
     }
     if (size.size && (mode == "reflect" || mode == "circular"))
-      for (const Int by : {before, behind})
+      for (const Int by : {before, after})
         if (by && op.s.compare(mode == "reflect" ? Compare::ge : Compare::gt, by, size.size) == Answer::yes)
           return op.fail(refusal(op),
               called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " +
                   op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape),
               {size});
-    const Int made = op.add(size.size, op.add(before, behind));
+    const Int made = op.add(size.size, op.add(before, after));
     if (less_than(op, made, 0))
       return op.fail(refusal(op),
           called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") +

@@ -183,7 +183,7 @@ Value bilinear(Op& op) {
 // ---------------------------------------------------------------- einsum
 
 struct Term {
-  std::string before, after;  // letters in front of the ellipsis and behind it
+  std::string before, after;  // letters in front of the ellipsis and after it
   bool ellipsis = false;
   std::size_t letters() const { return before.size() + after.size(); }
 };
@@ -287,7 +287,7 @@ bool Einsum::read_operands() {
       std::to_string(operands.size()));
 }
 
-// Without an arrow the result has the letters that stand once, in alphabetical order, behind the ellipsis.
+// Without an arrow the result has the letters that stand once, in alphabetical order, after the ellipsis.
 bool Einsum::read_result() {
   if (const auto arrow = text.find("->"); arrow != std::string::npos) {
     const auto term = read_term(std::string_view(text).substr(arrow + 2));

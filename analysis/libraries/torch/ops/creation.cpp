@@ -20,7 +20,7 @@ std::string text(std::int64_t number) { return std::to_string(number); }
 // ---------------------------------------------------------------- sizes
 
 // What has a name is mostly one size: `dim`, `hidden_size`.
-bool shown_as_one_size(Op& op, const values::Unknown& unknown) {
+bool displayed_as_one_size(Op& op, const values::Unknown& unknown) {
   if (!op.run.policy().usual_ndim || !op.run.in_roots() || unknown.of_many || unknown.is_real ||
       unknown.state.value)
     return false;
@@ -40,7 +40,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
       return like ? std::optional(like->shape) : std::nullopt;
     }
     // It may be one size or a tuple of them, unless it was already used as a number.
-    if ((!unknown->integer || unknown->only_compared) && !shown_as_one_size(op, *unknown))
+    if ((!unknown->integer || unknown->only_compared) && !displayed_as_one_size(op, *unknown))
       return std::nullopt;
   }
   if (!value && !op.given(name)) return Shape{true, {}};
@@ -368,7 +368,7 @@ Value scalar_tensor(Op& op) { return made(op, Shape{true, {}}, op.run.default_dt
 
 // ---------------------------------------------------------------- like another tensor
 
-Value alike(Op& op, bool random) {
+Value created_like(Op& op, bool random) {
   if (!op.must_be_tensor("input")) return op.unknown();
   const TensorState* input = op.expect("input");
   const Shape shape = input ? input->shape : Shape{};
@@ -386,8 +386,8 @@ Value alike(Op& op, bool random) {
   set_state(op.run, made_value, state);
   return made_value;
 }
-Value like(Op& op) { return alike(op, false); }
-Value random_like(Op& op) { return alike(op, true); }
+Value like(Op& op) { return created_like(op, false); }
+Value random_like(Op& op) { return created_like(op, true); }
 
 // x.new_zeros(2, 3): of x's dtype and device.
 Value new_sized(Op& op) {

@@ -20,9 +20,9 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
         sizes_words(op, wanted.sizes));
   Shape out{wanted.complete, {}};
   for (std::size_t k = 0; k < wanted.sizes.size(); ++k) {
-    const std::size_t behind = wanted.sizes.size() - 1 - k;
-    const bool is_new = from.ndim_known && behind >= from.dims.size();
-    const Dim old = from_right(from, behind);
+    const std::size_t after = wanted.sizes.size() - 1 - k;
+    const bool is_new = from.ndim_known && after >= from.dims.size();
+    const Dim old = from_right(from, after);
     const Int size = wanted.sizes[k];
     const auto value = size ? op.s.value(size) : std::nullopt;
     if (value == -1) {
@@ -122,11 +122,11 @@ Value repeat(Op& op) {
   if (!pads && wanted->complete && !from.ndim_known) out.ndim_known = true;
   const std::size_t rank = from.ndim_known ? std::max(times.size(), from.dims.size()) : times.size();
   for (std::size_t i = 0; i < (wanted->complete ? rank : std::min(rank, times.size())); ++i) {
-    const std::size_t behind = (wanted->complete ? rank : std::min(rank, times.size())) - 1 - i;
-    const Int factor = behind < times.size() ? times[times.size() - 1 - behind] : op.s.constant(1);
+    const std::size_t after = (wanted->complete ? rank : std::min(rank, times.size())) - 1 - i;
+    const Int factor = after < times.size() ? times[times.size() - 1 - after] : op.s.constant(1);
     if (const auto value = factor ? op.s.value(factor) : std::nullopt; value && *value < 0)
       return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
-    const Dim old = behind < from.dims.size() ? from_right(from, behind) : from.ndim_known ? one(op) : Dim{};
+    const Dim old = after < from.dims.size() ? from_right(from, after) : from.ndim_known ? one(op) : Dim{};
     if (factor && op.s.value(factor) == 1)
       out.dims.push_back(old);
     else if (factor && old.size)

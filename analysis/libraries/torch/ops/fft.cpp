@@ -149,7 +149,7 @@ Value frequencies(Op& op) {
 
 // ---------------------------------------------------------------- short-time transforms
 
-// [B, N, frames], with the real and the imaginary part behind it where no complex tensor is asked for.
+// [B, N, frames], with the real and the imaginary part after it where no complex tensor is asked for.
 Value stft(Op& op) {
   const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
   if (!input) return op.unknown();

@@ -29,7 +29,7 @@ bool index_fits(Op& op, const TensorState* index, std::string_view name, bool na
   op.fail_when(not_empty, ProblemKind::dtype,
       op.name(name) + " is " + code(values::name(index->dtype)) + " and has to be int64" +
           (narrow ? " or int32" : "") + " to be an index");
-  if (op.told()) op.cure_append(name, ".long()", false);
+  if (op.told()) op.suggest_append(name, ".long()", false);
   return !op.failed();
 }
 // Known elements have to lie in the dimension that they index: from `low` on. False after fail().
@@ -157,7 +157,7 @@ Value one_hot(Op& op) {
     op.fail(ProblemKind::dtype,
         "`one_hot` takes classes as int64, but " + op.name("tensor") + " is " +
             code(values::name(input->dtype)));
-    op.cure_append("tensor", ".long()", is_integral(input->dtype));
+    op.suggest_append("tensor", ".long()", is_integral(input->dtype));
     return op.unknown();
   }
   const Int given = op.size("num_classes");
@@ -242,7 +242,7 @@ bool mask_fits(Op& op) {
   if (!mask || mask->dtype == Dtype::unknown || is_mask(mask->dtype)) return true;
   op.fail(ProblemKind::dtype,
       op.name("mask") + " is " + code(values::name(mask->dtype)) + "; a mask has to be bool");
-  op.cure_append("mask", ".bool()", false);
+  op.suggest_append("mask", ".bool()", false);
   return false;
 }
 Value masked(Op& op) {

@@ -78,15 +78,15 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
         text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
     // x[n:] of n is the rest, of which there is none.
     const bool rest = from && *from == *known && !text.upper;
-    const bool behind = computed ||
+    const bool after = computed ||
         (from && *from >= *known && !rest && is_literal(text.lower) &&
             (!text.upper || is_literal(text.upper)) && !(to && *to == *from));
     const bool before = to && *to < -*known && is_literal(text.upper) &&
         (!text.lower || is_literal(text.lower));
-    if (behind || before)
+    if (after || before)
       op.warn(ProblemKind::empty_slice,
           "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +
-              (behind ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)),
+              (after ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)),
           {dim});
   }
 
@@ -252,9 +252,9 @@ public:
 private:
   using What = Part::What;
   bool count_parts();
-  bool is_told_alike_by_versions() const;
+  bool is_reported_equally_by_versions() const;
   std::optional<Shape> of_unknown_ndim();
-  bool are_apart_behind_ellipsis() const;
+  bool are_apart_after_ellipsis() const;
   bool walk();
   bool take(const Part& part);
   void take_ellipsis();
@@ -278,8 +278,8 @@ private:
   std::span<const Part> parts;
   const std::string name;
   std::size_t ellipsis = 0, taken = 0,
-              taken_behind =
-                  0;  // the place of the ellipsis; dimensions that all parts take, and those behind it
+              taken_after =
+                  0;  // the place of the ellipsis; dimensions that all parts take, and those after it
   Shape out = {};
   std::size_t at = 0;                  // the dimension that comes next
   std::optional<Shape> selected = {};  // by all indices together
@@ -290,7 +290,7 @@ private:
 };
 
 std::optional<Shape> Indexing::result() {
-  if (!count_parts() || !is_told_alike_by_versions()) return std::nullopt;
+  if (!count_parts() || !is_reported_equally_by_versions()) return std::nullopt;
   if (from.ndim_known && taken > from.dims.size()) {
     op.raising("IndexError")
         .fail(ProblemKind::index,
@@ -314,19 +314,19 @@ bool Indexing::count_parts() {
       ellipsis = i;
     }
     taken += consumed(parts[i]);
-    if (ellipsis != parts.size()) taken_behind += consumed(parts[i]);
+    if (ellipsis != parts.size()) taken_after += consumed(parts[i]);
   }
   return true;
 }
 
 // PyTorch lets a mask of several dimensions move on by one only for what stands behind it.
-bool Indexing::is_told_alike_by_versions() const {
-  bool behind_mask = false;
+bool Indexing::is_reported_equally_by_versions() const {
+  bool after_mask = false;
   for (const Part& part : parts) {
     const bool moves = part.what == What::integer || part.what == What::fresh ||
         (part.what == What::slice && !is_whole(op, part));
-    if (behind_mask && moves) return false;
-    behind_mask = behind_mask || (part.what == What::mask && part.shape.dims.size() > 1);
+    if (after_mask && moves) return false;
+    after_mask = after_mask || (part.what == What::mask && part.shape.dims.size() > 1);
   }
   return true;
 }
@@ -338,19 +338,19 @@ std::optional<Shape> Indexing::of_unknown_ndim() {
     out.dims.assign(from.dims.begin() + static_cast<std::ptrdiff_t>(taken), from.dims.end());
     return out;
   }
-  const auto behind = parts.subspan(ellipsis + 1);
+  const auto after = parts.subspan(ellipsis + 1);
   Shape padded = from;
-  if (padded.dims.size() < taken_behind)
-    padded.dims.insert(padded.dims.begin(), taken_behind - padded.dims.size(), Dim{});
+  if (padded.dims.size() < taken_after)
+    padded.dims.insert(padded.dims.begin(), taken_after - padded.dims.size(), Dim{});
   // With indices on both sides what they select goes to the front.
-  if (std::ranges::any_of(parts.first(ellipsis), selects) && std::ranges::any_of(behind, selects))
+  if (std::ranges::any_of(parts.first(ellipsis), selects) && std::ranges::any_of(after, selects))
     return std::nullopt;
-  const std::size_t kept = padded.dims.size() - taken_behind;
+  const std::size_t kept = padded.dims.size() - taken_after;
   // Dimensions that the parts in front of the ellipsis took may be among those that are known.
-  const std::size_t lost = std::min(kept, taken - taken_behind);
+  const std::size_t lost = std::min(kept, taken - taken_after);
   const Shape rest{true, {padded.dims.begin() + static_cast<std::ptrdiff_t>(kept), padded.dims.end()}};
-  const auto tail = Indexing(op, rest, behind).result();
-  if (!tail || are_apart_behind_ellipsis()) return std::nullopt;
+  const auto tail = Indexing(op, rest, after).result();
+  if (!tail || are_apart_after_ellipsis()) return std::nullopt;
   out.dims.assign(padded.dims.begin() + static_cast<std::ptrdiff_t>(lost),
       padded.dims.begin() + static_cast<std::ptrdiff_t>(kept));
   out.dims.insert(out.dims.end(), tail->dims.begin(), tail->dims.end());
@@ -358,7 +358,7 @@ std::optional<Shape> Indexing::of_unknown_ndim() {
 }
 
 // Indices that do not stand together put their dimensions in front of all.
-bool Indexing::are_apart_behind_ellipsis() const {
+bool Indexing::are_apart_after_ellipsis() const {
   bool apart = false, seen = false, gap = false;
   for (const Part& part : parts.subspan(ellipsis + 1)) {
     if (selects(part)) {
@@ -397,7 +397,7 @@ bool Indexing::take(const Part& part) {
 
 // Even an ellipsis that stands for nothing is no dimension: indices around it stay together.
 void Indexing::take_ellipsis() {
-  const std::size_t until = from.dims.size() - taken_behind;
+  const std::size_t until = from.dims.size() - taken_after;
   if (until > at && selected) between = true;
   for (; at < until; ++at) out.dims.push_back(from.dims[at]);
 }

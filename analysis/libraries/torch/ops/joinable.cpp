@@ -124,7 +124,7 @@ std::vector<std::vector<Int>> strides_of_turned(const Op& op, const TensorState&
 }
 
 // view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not:
-// where two of its neighbours cannot be joined, the sizes behind them have to come out as they are. When that
+// where two of its neighbours cannot be joined, the sizes after them have to come out as they are. When that
 // is so; null: never, or it is not known.
 values::Cond cannot_join(
     Op& op, const std::vector<Dim>& dims, const std::vector<Int>& strides, const Shape& out) {
@@ -161,12 +161,12 @@ values::Cond cannot_join(
       possible = possible && op.s.compare(Compare::eq, joined, strides[d - 1]) == Answer::no;
     for (const Dim& each : dims) suppose(above(each.size, 0));
     if (!possible) continue;
-    const Int behind = op.product(std::span(dims).subspan(d));
-    fails = behind != nullptr;
+    const Int after = op.product(std::span(dims).subspan(d));
+    fails = after != nullptr;
     Int total = op.s.constant(1);
     for (std::size_t k = out.dims.size() + 1; k-- > 0 && fails;) {
       if (k < out.dims.size()) total = op.s.mul(total, out.dims[k].size);
-      fails = op.s.compare(Compare::eq, total, behind) == Answer::no;
+      fails = op.s.compare(Compare::eq, total, after) == Answer::no;
     }
   }
   supposed.retract();
@@ -202,7 +202,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
           (turned || layouts.size() > 1 ? ", was transposed or permuted"
                                         : ", was cut out of a larger tensor") +
           ": call reshape, or contiguous first");
-  op.cure_method("reshape");
+  op.suggest_method("reshape");
 }
 
 }  // namespace stepzero::libraries

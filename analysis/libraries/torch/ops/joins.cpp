@@ -55,7 +55,8 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
   if (!items) return std::nullopt;
   // To be shown, one of two tensors is as much of both as is the same.
   const auto one = [&](const Value& item) {
-    return op.run.policy().joins_alike ? op.run.heap().one_of_alike(op.run.resolve(item), true) : item;
+    return op.run.policy().joins_equivalent ? op.run.heap().one_of_equivalent(op.run.resolve(item), true)
+                                            : item;
   };
   for (const Value& item : *items) {
     if (const Value part = op.run.resolve(item);
@@ -194,7 +195,7 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
 
 // What every round of a loop has added to a list is joined: the sizes that differ with the batch have to be
 // the same in all rounds.
-void watch_rounds(Op& op, const Parts& parts, std::optional<std::size_t> joined) {
+void watch_iterations(Op& op, const Parts& parts, std::optional<std::size_t> joined) {
   if (!parts.open || parts.states.size() != 1 || !parts.states[0] || !parts.states[0]->shape.ndim_known)
     return;
   const auto& dims = parts.states[0]->shape.dims;
@@ -275,7 +276,7 @@ Value cat(Op& op) {
   }
   const auto shape = concatenated(op, *parts, *at);
   if (shape && shape->ndim_known)
-    watch_rounds(op, *parts,
+    watch_iterations(op, *parts,
         static_cast<std::size_t>(*at < 0 ? *at + static_cast<std::int64_t>(shape->dims.size()) : *at));
   return shape ? op.result(*shape, dtype) : op.unknown();
 }
@@ -287,7 +288,7 @@ Value stack(Op& op) {
   const auto dtype = dtype_of(op, *parts);
   if (!at) return op.result({}, dtype);
   const auto shape = stacked(op, *parts, *at);
-  if (shape) watch_rounds(op, *parts, std::nullopt);
+  if (shape) watch_iterations(op, *parts, std::nullopt);
   return shape ? op.result(*shape, dtype) : op.unknown();
 }
 

@@ -16,7 +16,7 @@ struct Matrices {
   Shape shape;                         // at least two dims where it is known
   Dim rows, columns;
   Dtype dtype = Dtype::unknown;
-  // The batch with these dimensions behind it; unknown in front where the batch is.
+  // The batch with these dimensions after it; unknown in front where the batch is.
   Shape with(std::initializer_list<Dim> dims) const {
     Shape out{shape.ndim_known, {}};
     if (shape.dims.size() >= 2) out.dims.assign(shape.dims.begin(), shape.dims.end() - 2);

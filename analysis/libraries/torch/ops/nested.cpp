@@ -1,5 +1,5 @@
 // Batches of sequences of different lengths in one tensor: torch.nested with the jagged layout. As
-// PyTorch 2.13 answers. The dimension behind the batch has no number for a size. A tensor of the strided
+// PyTorch 2.13 answers. The dimension after the batch has no number for a size. A tensor of the strided
 // layout has sizes where all of its parts agree.
 #include "libraries/table/op.hpp"
 #include "libraries/table/table.hpp"
@@ -122,7 +122,7 @@ Value padded(Op& op) {
   return op.result(shape, input->dtype);
 }
 
-// The chosen elements of each row: a ragged dimension behind the batch.
+// The chosen elements of each row: a ragged dimension after the batch.
 Value masked_rows(Op& op) {
   const TensorState *input = op.expect("tensor"), *mask = op.expect("mask");
   if (!input || !mask) return op.unknown();

@@ -56,7 +56,7 @@ struct Axes {
   std::size_t before = 0;  // so many lie somewhere before the known dims
 };
 std::optional<Axes> named_axes(Op& op, const Shape& shape, std::string_view dim);
-// The shape behind a reduction over dim= (None: over all of them) with keepdim=.
+// The shape after a reduction over dim= (None: over all of them) with keepdim=.
 Shape reduced(Op& op, const Shape& shape, std::string_view dim = "dim");
 // How many elements of the tensor are not zero: as many as there are. `written`: the expression that it comes
 // from; may be null.

@@ -131,7 +131,7 @@ Value subtract(Op& op) {
       op.fail(ProblemKind::dtype,
           op.name(name) +
               " is bool, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
-      op.cure_append(name, ".float()", false);
+      op.suggest_append(name, ".float()", false);
       return op.unknown();
     }
   return op.call.row.path == std::string_view("torch.rsub") ? first_tensor(op) : broadcasting(op);
@@ -143,7 +143,7 @@ bool has_bits(Op& op, std::string_view name) {
   op.fail(ProblemKind::dtype,
       code(op.title()) + " takes integers and bools, and " + op.name(name) + " is " +
           code(values::name(state->dtype)));
-  op.cure_append(name, ".bool()", false);
+  op.suggest_append(name, ".bool()", false);
   return false;
 }
 Value bits(Op& op) { return has_bits(op, "input") && has_bits(op, "other") ? some_tensor(op) : op.unknown(); }
@@ -219,7 +219,7 @@ Value masked_fill(Op& op) {
     op.fail(ProblemKind::dtype,
         "`masked_fill` takes a mask of bool, and " + op.name("mask") + " is " +
             code(values::name(mask->dtype)));
-    op.cure_append("mask", ".bool()", false);
+    op.suggest_append("mask", ".bool()", false);
     return op.unknown();
   }
   if (const TensorState* value = op.tensor("value");

@@ -333,7 +333,7 @@ Value add_product(
 Value addmm(Op& op) { return add_product(op, "mat1", "mat2", 2, false); }
 Value baddbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, false); }
 Value addbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, true); }
-// The matrix and the vector behind it.
+// The matrix and the vector after it.
 std::optional<Shape> matrix_times_vector(Op& op, std::string_view matrix, std::string_view vector) {
   if (!must_have_rank(op, matrix, 2, "a matrix and a vector") ||
       !must_have_rank(op, vector, 1, "a matrix and a vector"))

@@ -222,10 +222,10 @@ Value least_and_greatest(Op& op) {
   const Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   // Where there is no dimension, keepdim keeps none; before PyTorch 2 it made one.
-  const Shape shown = shape.ndim_known && input->shape.ndim_known && input->shape.dims.empty() ? input->shape
-                                                                                               : shape;
+  const Shape displayed =
+      shape.ndim_known && input->shape.ndim_known && input->shape.dims.empty() ? input->shape : shape;
   constexpr static std::string_view fields[] = {"min", "max"};
-  return op.named_tuple({op.result(shown, input->dtype), op.result(shown, input->dtype)}, fields);
+  return op.named_tuple({op.result(displayed, input->dtype), op.result(displayed, input->dtype)}, fields);
 }
 // One quantile, or one for each of several in front.
 Value quantile(Op& op) {

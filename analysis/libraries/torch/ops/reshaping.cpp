@@ -319,7 +319,7 @@ Value flatten(Op& op) {
   }
   if (*end >= 0) return op.unknown();
   if (*start >= 0) {
-    // Everything behind `start` up to the end becomes one dimension.
+    // Everything after `start` up to the end becomes one dimension.
     if (*end != -1) return op.unknown();
     return op.result({true, std::vector<Dim>(static_cast<std::size_t>(*start) + 1)});
   }

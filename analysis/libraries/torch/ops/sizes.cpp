@@ -70,10 +70,10 @@ Int size_at(Runtime& run, Value input, std::int64_t index, values::Place place) 
     return ask(named, named.shape.dims[static_cast<std::size_t>(at)]);
   }
   if (index < 0) {
-    const auto behind = static_cast<std::size_t>(-index);
+    const auto after = static_cast<std::size_t>(-index);
     auto& dims = named.shape.dims;
-    if (dims.size() < behind) dims.insert(dims.begin(), behind - dims.size(), Dim{});
-    return ask(named, dims[dims.size() - behind]);
+    if (dims.size() < after) dims.insert(dims.begin(), after - dims.size(), Dim{});
+    return ask(named, dims[dims.size() - after]);
   }
   if (named.first.size() <= static_cast<std::size_t>(index))
     named.first.resize(static_cast<std::size_t>(index) + 1);
@@ -176,7 +176,7 @@ constexpr Operator size_operators[] = {
 
 std::vector<Row> size_rows() { return operator_rows(size_operators); }
 
-void settle_rank(Runtime& run, TensorState& learned) {
+void settle_ndim(Runtime& run, TensorState& learned) {
   if (!learned.shape.ndim_known) return;
   for (std::size_t i = 0; i < learned.first.size() && i < learned.shape.dims.size(); ++i) {
     const Dim& first = learned.first[i];

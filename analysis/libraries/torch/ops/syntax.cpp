@@ -184,7 +184,7 @@ static const values::Producer* stored(
   return made;
 }
 
-// The elements behind `whole[index] = value`, where those before are known, and which of them is another now.
+// The elements after `whole[index] = value`, where those before are known, and which of them is another now.
 static std::optional<std::vector<values::Number>> replaced(
     Runtime& run, const TensorState& whole, Value index, Value value, Op& op) {
   const auto at = run.to_constant(run.resolve(index));
@@ -338,7 +338,7 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
     learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
   }
   if (learned.shape.dims.size() != names.size()) return std::nullopt;
-  settle_rank(run, learned);
+  settle_ndim(run, learned);
   std::vector<Value> items;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Dim& dim = learned.shape.dims[i];

@@ -45,10 +45,10 @@ Value unsqueeze(Op& op) {
     }
     return made;
   }
-  const auto behind = static_cast<std::size_t>(-*at - 1);
-  if (behind > 64) return op.unknown();
-  if (shape.dims.size() < behind) shape.dims.insert(shape.dims.begin(), behind - shape.dims.size(), Dim{});
-  shape.dims.insert(shape.dims.end() - static_cast<std::ptrdiff_t>(behind), one(op));
+  const auto after = static_cast<std::size_t>(-*at - 1);
+  if (after > 64) return op.unknown();
+  if (shape.dims.size() < after) shape.dims.insert(shape.dims.begin(), after - shape.dims.size(), Dim{});
+  shape.dims.insert(shape.dims.end() - static_cast<std::ptrdiff_t>(after), one(op));
   return op.result(shape);
 }
 
@@ -79,7 +79,7 @@ Value squeeze(Op& op) {
     // What was not known to be there may go as well.
     chosen.assign(shape.dims.size(), true);
   }
-  // Behind the last dimension of which it is not known whether it goes, all is known.
+  // After the last dimension of which it is not known whether it goes, all is known.
   Shape out{shape.ndim_known, {}};
   for (std::size_t i = shape.dims.size(); i-- > 0;) {
     const Answer goes = chosen[i] ? op.equal(shape.dims[i], 1) : Answer::no;

@@ -9,9 +9,9 @@ namespace stepzero::libraries {
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::int64_t at) {
   if (shape.ndim_known) return op.axis(at, shape.dims.size());
   if (at >= 0 || at < -64) return std::nullopt;
-  const auto behind = static_cast<std::size_t>(-at);
-  if (shape.dims.size() < behind) shape.dims.insert(shape.dims.begin(), behind - shape.dims.size(), Dim{});
-  return shape.dims.size() - behind;
+  const auto after = static_cast<std::size_t>(-at);
+  if (shape.dims.size() < after) shape.dims.insert(shape.dims.begin(), after - shape.dims.size(), Dim{});
+  return shape.dims.size() - after;
 }
 std::optional<std::size_t> find_dim(Op& op, Shape& shape, std::string_view argument) {
   const auto at = op.integer(argument);
@@ -53,13 +53,13 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   if (at < 0) return std::nullopt;
   Sizes found;
   if (call.spread) {
-    if (call.behind == 0) return std::nullopt;
+    if (call.after == 0) return std::nullopt;
     std::vector<Value> placed;
     for (std::size_t i = static_cast<std::size_t>(at); i < call.row.positional && i < call.arguments.size();
         ++i)
       if (call.given[i]) placed.push_back(call.arguments[i]);
     placed.insert(placed.end(), call.rest.begin(), call.rest.end());
-    const std::size_t plain = std::min(call.behind, placed.size());
+    const std::size_t plain = std::min(call.after, placed.size());
     found.complete = false;
     for (std::size_t i = placed.size() - plain; i < placed.size(); ++i)
       found.sizes.push_back(item_size(op, placed[i]));

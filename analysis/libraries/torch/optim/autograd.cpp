@@ -141,8 +141,8 @@ Value apply(Call& call) {
   arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
   arguments.keywords = call.options;
   arguments.spread = call.spread;
-  arguments.behind = call.behind;
-  if (!call.spread && !call.behind) judge_gradients(call, cls, call.rest.size());
+  arguments.after = call.after;
+  if (!call.spread && !call.after) judge_gradients(call, cls, call.rest.size());
   const Arguments given = arguments;
   const Value made = call.run.call(forward, std::move(arguments), call.place);
   return with_own_gradient(call, made, given, held_by_context(call, context));
@@ -203,7 +203,7 @@ Value checkpoint(Call& call) {
   Arguments arguments;
   arguments.positional = call.rest;
   arguments.spread = call.spread;
-  arguments.behind = call.behind;
+  arguments.after = call.after;
   constexpr std::string_view own[] = {
       "use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"};
   for (const auto& option_given : call.options)

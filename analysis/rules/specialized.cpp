@@ -37,7 +37,7 @@ const TensorState* state_at(const ProblemEvent& problem, std::size_t index) {
 // The projection that the tensor came from, if nothing but moves lies between.
 const TensorState* projection(const TensorState* state) {
   for (int way = 0; state && way < 8; ++way) {
-    state = behind(state);
+    state = after(state);
     const OpSemantics by = semantics(state);
     if (by == OpSemantics::linear) return state;
     if (by != OpSemantics::split && by != OpSemantics::chunked && by != OpSemantics::picked &&
@@ -115,7 +115,7 @@ std::size_t rank_of(const TensorState* state) {
 
 }  // namespace
 
-std::string_view teller_of(const Record& record, const ProblemEvent& problem) {
+std::string_view reporting_rule_of(const Record& record, const ProblemEvent& problem) {
   if (problem.problem == ProblemKind::assertion)
     return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
   if (problem.problem == ProblemKind::no_attribute && problem.node &&
@@ -177,7 +177,7 @@ void report_specialised(const Record& record, Report& report, std::string_view r
     const std::function<std::string(const ProblemEvent&)>& words,
     const std::function<void(const ProblemEvent&, Finding&)>& refine) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (teller_of(record, problem) != rule) return;
+    if (reporting_rule_of(record, problem) != rule) return;
     std::string message = words(problem);
     const auto severity = qualify(record, problem, root, Severity::error, message);
     Finding* finding = severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;

@@ -10,7 +10,7 @@
 namespace stepzero::snapshot {
 
 // The record of the run that is shown; null: the file's own. It begins with what the run before it found of
-// parameters, and may tell more of others: a few runs at most follow each other. Each goes on behind an edit
+// parameters, and may tell more of others: a few runs at most follow each other. Each goes on after an edit
 // that leaves what it began with.
 //
 // `begin` runs the file from the beginning.

@@ -1,4 +1,4 @@
-#include "rules/ranks/rounds.hpp"
+#include "rules/ranks/iteration_counts.hpp"
 
 #include "rules/ranks/collective_simulator.hpp"
 #include "rules/ranks/communication.hpp"
@@ -12,18 +12,18 @@ namespace {
 
 using Totals = std::map<std::string_view, std::int64_t>;
 
-// How often a rank makes each collective of a group; `rounds` says how many rounds a loop around counts for:
-// one where their number is not known, on all ranks alike.
-template <class Rounds>
-Totals totals(const RankTrace& trace, const std::string& group, const Rounds& rounds) {
+// How often a rank makes each collective of a group; `iterations` says how many iterations a loop around
+// counts for: one where their number is not known, on all ranks alike.
+template <class Iterations>
+Totals totals(const RankTrace& trace, const std::string& group, const Iterations& iterations) {
   constexpr std::int64_t most = 1'000'000;
   Totals times;
   for (const CommEvent& comm : trace.comms) {
     if (comm.what != CommEvent::What::collective || comm.group != group) continue;
     std::int64_t made = 1;
-    for (const Round& round : comm.rounds)
-      if (const LoopRun* loop = run_of(trace, round); loop && loop->stands_for_many)
-        made = std::min(most, made * rounds(*loop));
+    for (const Iteration& iteration : comm.iterations)
+      if (const LoopRun* loop = run_of(trace, iteration); loop && loop->stands_for_many)
+        made = std::min(most, made * iterations(*loop));
     times[comm.name] += made;
   }
   return times;
@@ -35,7 +35,8 @@ Totals totals(const RankTrace& trace, const std::string& group) {
 Totals totals(
     const RankTrace& trace, const std::string& group, const std::vector<std::string>& sizes, std::size_t n) {
   return totals(trace, group, [&](const LoopRun& loop) {
-    return loop.counts && loop.counts->sizes == sizes ? std::max<std::int64_t>(loop.counts->rounds[n], 0) : 1;
+    return loop.counts && loop.counts->sizes == sizes ? std::max<std::int64_t>(loop.counts->iterations[n], 0)
+                                                      : 1;
   });
 }
 
@@ -50,12 +51,12 @@ template <class Look> bool any_in_loops(const JobView& view, const Look& look) {
   for (int rank = 0; rank < view.size(); ++rank)
     for (const CommEvent& comm : view.trace(rank).comms) {
       if (comm.what != CommEvent::What::collective) continue;
-      for (const Round& round : comm.rounds) {
-        const LoopRun* mine = run_of(view.trace(rank), round);
+      for (const Iteration& iteration : comm.iterations) {
+        const LoopRun* mine = run_of(view.trace(rank), iteration);
         if (!mine) continue;
         for (const int other : comm.members) {
           if (other == rank || other >= view.size()) continue;
-          const LoopRun* theirs = run_of(view.trace(other), round);
+          const LoopRun* theirs = run_of(view.trace(other), iteration);
           if (theirs && look(InLoop{comm, rank, other, *mine, *theirs})) return true;
         }
       }
@@ -63,9 +64,9 @@ template <class Look> bool any_in_loops(const JobView& view, const Look& look) {
   return false;
 }
 
-// What is wrong is the number of the rounds of the loop.
+// What is wrong is the number of the iterations of the loop.
 void at_loop(const JobView& view, const CommEvent& comm, const LoopRun& loop, Mismatch& mismatch) {
-  mismatch.cause = Cause::rounds;
+  mismatch.cause = Cause::iterations;
   view.place(mismatch, comm);
   mismatch.place = loop.place;
   mismatch.calls = loop.calls;
@@ -79,8 +80,8 @@ void perhaps_at_loop(const JobView& view, const CommEvent& comm, const LoopRun& 
   mismatch.event = view.of_main(comm);
 }
 
-std::string iterations_of(int rank, std::int64_t rounds) {
-  return "rank " + std::to_string(rank) + " runs " + std::to_string(rounds);
+std::string iterations_of(int rank, std::int64_t iterations) {
+  return "rank " + std::to_string(rank) + " runs " + std::to_string(iterations);
 }
 
 }  // namespace
@@ -103,19 +104,20 @@ bool uneven(const JobView& view, Mismatch& mismatch) {
 namespace {
 
 // "len(files) is 3"
-std::string sizes_of(const interpreter::RoundCounts& counts, std::size_t n) {
-  const auto most = static_cast<std::size_t>(interpreter::RoundCounts::most(counts.sizes.size()));
+std::string sizes_of(const interpreter::IterationCounts& counts, std::size_t n) {
+  const auto most = static_cast<std::size_t>(interpreter::IterationCounts::most(counts.sizes.size()));
   std::string text;
   for (std::size_t i = counts.sizes.size(); i-- > 0; n /= most)
     text = counts.sizes[i] + " is " + std::to_string(n % most + 1) + (text.empty() ? "" : " and ") + text;
   return text;
 }
 
-// The first of the sizes for which the rank makes more rounds than the other, and enters more in all.
+// The first of the sizes for which the rank makes more iterations than the other, and enters more in all.
 std::optional<std::size_t> uneven_size(const JobView& view, const InLoop& in) {
   const auto &mine = *in.mine.counts, &theirs = *in.theirs.counts;
-  for (std::size_t n = 0; n < mine.rounds.size(); ++n)
-    if (theirs.rounds[n] != interpreter::RoundCounts::never && mine.rounds[n] > theirs.rounds[n] &&
+  for (std::size_t n = 0; n < mine.iterations.size(); ++n)
+    if (theirs.iterations[n] != interpreter::IterationCounts::never &&
+        mine.iterations[n] > theirs.iterations[n] &&
         totals(view.trace(in.rank), in.comm.group, mine.sizes, n) !=
             totals(view.trace(in.other), in.comm.group, mine.sizes, n))
       return n;
@@ -133,10 +135,10 @@ bool uneven_for_some(const JobView& view, Mismatch& mismatch) {
     if (!n) return false;
     perhaps_at_loop(view, in.comm, in.mine, mismatch);
     mismatch.text = "The ranks may run different numbers of iterations: where " +
-        sizes_of(*in.mine.counts, *n) + ", " + iterations_of(in.rank, in.mine.counts->rounds[*n]) + " and " +
-        iterations_of(in.other, in.theirs.counts->rounds[*n]) + ", so rank " + std::to_string(in.rank) +
-        " waits forever in " + call_text(mismatch.name) + view.at_line(in.comm.place) +
-        ". Drop what is left over, or pad the shards.";
+        sizes_of(*in.mine.counts, *n) + ", " + iterations_of(in.rank, in.mine.counts->iterations[*n]) +
+        " and " + iterations_of(in.other, in.theirs.counts->iterations[*n]) + ", so rank " +
+        std::to_string(in.rank) + " waits forever in " + call_text(mismatch.name) +
+        view.at_line(in.comm.place) + ". Drop what is left over, or pad the shards.";
     return true;
   });
 }
@@ -144,21 +146,21 @@ bool uneven_for_some(const JobView& view, Mismatch& mismatch) {
 namespace {
 // Does the loop stand in a `with Join(…)`, which is there for ranks of which some end before others, and is
 // the call none of what Join answers for them?
-bool is_for_uneven_rounds(const CommEvent& comm, const Round& round, const LoopRun& loop) {
-  if (!comm.event || !comm.info || comm.info->joins || !loop.stands_for_many || loop.count || !round.loop)
+bool is_for_uneven_iterations(const CommEvent& comm, const Iteration& iteration, const LoopRun& loop) {
+  if (!comm.event || !comm.info || comm.info->joins || !loop.stands_for_many || loop.count || !iteration.loop)
     return false;
   const interpreter::Around* join = joined_by(*comm.event);
-  return join && join->place.chunk == round.loop->place.chunk &&
-      join->place.span.begin < round.loop->place.span.begin;
+  return join && join->place.chunk == iteration.loop->place.chunk &&
+      join->place.span.begin < iteration.loop->place.span.begin;
 }
 }  // namespace
 
 bool by_own_data(const JobView& view, Mismatch& mismatch) {
   for (const CommEvent& comm : view.trace(0).comms) {
     if (comm.what != CommEvent::What::collective || comm.members.size() < 2) continue;
-    for (const Round& round : comm.rounds) {
-      const LoopRun* loop = run_of(view.trace(0), round);
-      if (!loop || !(loop->local || is_for_uneven_rounds(comm, round, *loop))) continue;
+    for (const Iteration& iteration : comm.iterations) {
+      const LoopRun* loop = run_of(view.trace(0), iteration);
+      if (!loop || !(loop->local || is_for_uneven_iterations(comm, iteration, *loop))) continue;
       perhaps_at_loop(view, comm, *loop, mismatch);
       mismatch.text =
           "The number of iterations of this loop depends on the data of each rank: a rank that runs more waits in " +
@@ -196,13 +198,15 @@ bool dealt_by_data(const JobView& view, Mismatch& mismatch) {
   const RankTrace& trace = view.trace(0);
   for (const CommEvent& comm : trace.comms) {
     if (comm.what != CommEvent::What::collective || comm.members.size() < 2) continue;
-    for (const Round& round : comm.rounds) {
-      const LoopRun* loop = run_of(trace, round);
-      if (!loop || !loop->stands_for_many || loop->count || !round.loop || !round.loop->stmt) continue;
+    for (const Iteration& iteration : comm.iterations) {
+      const LoopRun* loop = run_of(trace, iteration);
+      if (!loop || !loop->stands_for_many || loop->count || !iteration.loop || !iteration.loop->stmt)
+        continue;
       for (std::size_t i = 0; i < comm.decided && i < trace.decisions.size(); ++i) {
         const Decision& decision = trace.decisions[i];
-        const auto* branch = decision.open && decision.branch && decision.place.chunk == round.place.chunk &&
-                round.loop->stmt->span.holds(decision.place.span) && leads_to(trace, i, comm)
+        const auto* branch = decision.open && decision.branch &&
+                decision.place.chunk == iteration.place.chunk &&
+                iteration.loop->stmt->span.holds(decision.place.span) && leads_to(trace, i, comm)
             ? view.of_main(decision.place)
             : nullptr;
         if (!branch || !deals(view.record.symbols, branch->condition)) continue;
@@ -222,14 +226,14 @@ bool dealt_by_data(const JobView& view, Mismatch& mismatch) {
 bool unordered(const JobView& view, Mismatch& mismatch) {
   for (const CommEvent& comm : view.trace(0).comms) {
     if (comm.what != CommEvent::What::collective || !comm.info || comm.info->tensor < 0) continue;
-    // A tensor that is known is the same in every round.
+    // A tensor that is known is the same in every iteration.
     const auto at = static_cast<std::size_t>(comm.info->tensor);
     if (at >= comm.event->arguments.size() ||
         (comm.event->arguments[at].is(values::Kind::tensor) &&
             !comm.event->arguments[at].as<values::Tensor>()->any_of))
       continue;
-    for (const Round& round : comm.rounds) {
-      const LoopRun* loop = run_of(view.trace(0), round);
+    for (const Iteration& iteration : comm.iterations) {
+      const LoopRun* loop = run_of(view.trace(0), iteration);
       if (!loop || !loop->any_order) continue;
       mismatch.cause = Cause::order;
       mismatch.certain = false;
@@ -246,26 +250,27 @@ bool unordered(const JobView& view, Mismatch& mismatch) {
 
 namespace {
 
-// A loop: which it is, and how many rounds it has for each of the sizes that decide that.
+// A loop: which it is, and how many iterations it has for each of the sizes that decide that.
 using Many = std::pair<std::pair<int, int>, std::vector<std::int64_t>>;
 // How often a rank enters each collective of each group, by the loops around of which it is not known how
 // many rounds they have.
 using Often = std::map<std::pair<std::string, std::string_view>, std::map<std::vector<Many>, int>>;
 
-// Nothing: there is a loop whose rounds may differ among the ranks, or which is left.
+// Nothing: there is a loop whose iterations may differ among the ranks, or which is left.
 std::optional<Often> how_often(const RankTrace& trace) {
-  if (trace.raised || trace.unsettled || !trace.perhaps.empty()) return std::nullopt;
+  if (trace.raised || trace.uncertain || !trace.perhaps.empty()) return std::nullopt;
   Often often;
   for (const CommEvent& comm : trace.comms) {
     if (comm.what != CommEvent::What::collective) continue;
     std::vector<Many> loops;
-    for (const Round& round : comm.rounds) {
-      const LoopRun* loop = run_of(trace, round);
+    for (const Iteration& iteration : comm.iterations) {
+      const LoopRun* loop = run_of(trace, iteration);
       if (!loop || !loop->stands_for_many) continue;
-      if (loop->count || !loop->counts || loop->local || !round.loop ||
-          round.loop->trips != symbolic::Sharing::uniform)
+      if (loop->count || !loop->counts || loop->local || !iteration.loop ||
+          iteration.loop->trips != symbolic::Sharing::uniform)
         return std::nullopt;
-      loops.push_back({{round.site, round.nth}, {loop->counts->rounds.begin(), loop->counts->rounds.end()}});
+      loops.push_back({{iteration.site, iteration.nth},
+          {loop->counts->iterations.begin(), loop->counts->iterations.end()}});
     }
     ++often[{comm.group, comm.name}][loops];
   }

@@ -1,4 +1,4 @@
-#include "server/scheduler/elsewhere.hpp"
+#include "server/scheduler/background_core.hpp"
 
 #include "server/scheduler/cores.hpp"
 
@@ -102,7 +102,7 @@ class Future final : public syntax::BackgroundTask {
 public:
   explicit Future(std::function<void()> work)
       : helper_(Helpers::shared().take()),
-        task_(helper_ ? give_back_behind(std::move(work)) : std::move(work)), future_(task_.get_future()) {
+        task_(helper_ ? give_back_after(std::move(work)) : std::move(work)), future_(task_.get_future()) {
     if (helper_) helper_->give(std::move(task_));
   }
   ~Future() override {
@@ -117,7 +117,7 @@ public:
 
 private:
   // Before anybody hears that it is done: who waits for it may have something else for the helper at once.
-  std::function<void()> give_back_behind(std::function<void()> work) const {
+  std::function<void()> give_back_after(std::function<void()> work) const {
     return [work = std::move(work), helper = helper_] {
       struct Back {
         Helper* helper;

@@ -1,4 +1,4 @@
-#include "snapshot/shown.hpp"
+#include "snapshot/display_value.hpp"
 #include "values/devices.hpp"
 
 #include <sstream>
@@ -14,26 +14,26 @@ namespace {
 constexpr std::size_t max_items = 16;
 constexpr std::size_t max_text = 60;
 
-Shown::Dim show_dim(const Record& record, const values::Dim& dim) {
-  Shown::Dim shown;
+DisplayValue::Dim show_dim(const Record& record, const values::Dim& dim) {
+  DisplayValue::Dim displayed;
   if (!dim.size || record.symbols.varies(dim.size)) {
-    shown.text = "?";
-    return shown;
+    displayed.text = "?";
+    return displayed;
   }
   if (const auto constant = record.symbols.value(dim.size)) {
-    shown.is_int = true;
-    shown.value = *constant;
-    return shown;
+    displayed.is_int = true;
+    displayed.value = *constant;
+    return displayed;
   }
-  shown.text = record.symbols.text(dim.size);
-  if (shown.text.empty()) shown.text = "?";
-  return shown;
+  displayed.text = record.symbols.text(dim.size);
+  if (displayed.text.empty()) displayed.text = "?";
+  return displayed;
 }
 
-Shown of_kind(std::string kind) {
-  Shown shown;
-  shown.kind = std::move(kind);
-  return shown;
+DisplayValue of_kind(std::string kind) {
+  DisplayValue displayed;
+  displayed.kind = std::move(kind);
+  return displayed;
 }
 
 // What the tensor's shape was then, with the rank and the sizes that were found out later: it had them all
@@ -55,7 +55,7 @@ values::Shape as_found(
 }
 
 // What is so on both ways; None is said of either.
-Shown show_either(Shown a, Shown b) {
+DisplayValue show_either(DisplayValue a, DisplayValue b) {
   if (a.kind.empty() || b.kind.empty()) return {};
   if (a.kind == "none") std::swap(a, b);
   if (b.kind == "none") {
@@ -69,7 +69,7 @@ Shown show_either(Shown a, Shown b) {
     if (a.dtype != b.dtype) a.dtype.clear();
     if (a.device != b.device) a.device.clear();
     for (std::size_t i = 0; i < a.shape->size(); ++i) {
-      const Shown::Dim &mine = (*a.shape)[i], &theirs = (*b.shape)[i];
+      const DisplayValue::Dim &mine = (*a.shape)[i], &theirs = (*b.shape)[i];
       if (mine.is_int == theirs.is_int && mine.value == theirs.value && mine.text == theirs.text) continue;
       if (mine.text == "..." || theirs.text == "...") return {};
       (*a.shape)[i] = {false, 0, "?"};
@@ -83,19 +83,19 @@ Shown show_either(Shown a, Shown b) {
 
 }  // namespace
 
-Shown show(const Record& record, const values::TensorState& state) {
-  Shown shown = of_kind("tensor");
-  shown.dtype = values::name(state.dtype);
-  if (state.device && !values::chosen(state.device)) shown.device = state.device->text;
+DisplayValue show(const Record& record, const values::TensorState& state) {
+  DisplayValue displayed = of_kind("tensor");
+  displayed.dtype = values::name(state.dtype);
+  if (state.device && !values::chosen(state.device)) displayed.device = state.device->text;
   if (state.shape.ndim_known || !state.shape.dims.empty()) {
-    shown.shape.emplace();
-    if (!state.shape.ndim_known) shown.shape->push_back({false, 0, "..."});
-    for (const values::Dim& dim : state.shape.dims) shown.shape->push_back(show_dim(record, dim));
+    displayed.shape.emplace();
+    if (!state.shape.ndim_known) displayed.shape->push_back({false, 0, "..."});
+    for (const values::Dim& dim : state.shape.dims) displayed.shape->push_back(show_dim(record, dim));
   }
-  return shown;
+  return displayed;
 }
 
-Shown show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
+DisplayValue show(const Record& record, Value value, const values::TensorState* tensor, int depth) {
   if (value.is(Kind::unknown) && value.as<values::Unknown>()->state.value)
     value = value.as<values::Unknown>()->state.value;
   switch (value.kind) {
@@ -105,65 +105,65 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
     return show(record, state);
   }
   case Kind::integer: {
-    Shown shown = of_kind("int");
-    shown.value = record.symbols.text(value.integer());
-    return shown;
+    DisplayValue displayed = of_kind("int");
+    displayed.value = record.symbols.text(value.integer());
+    return displayed;
   }
   case Kind::real: {
-    Shown shown = of_kind("float");
+    DisplayValue displayed = of_kind("float");
     std::ostringstream text;
     text << value.real();
-    shown.value = text.str();
-    return shown;
+    displayed.value = text.str();
+    return displayed;
   }
   case Kind::boolean: {
-    Shown shown = of_kind("bool");
+    DisplayValue displayed = of_kind("bool");
     switch (record.symbols.decide(value.condition())) {
-    case symbolic::Answer::yes: shown.value = "True"; break;
-    case symbolic::Answer::no: shown.value = "False"; break;
-    case symbolic::Answer::unknown: shown.value = record.symbols.text(value.condition()); break;
+    case symbolic::Answer::yes: displayed.value = "True"; break;
+    case symbolic::Answer::no: displayed.value = "False"; break;
+    case symbolic::Answer::unknown: displayed.value = record.symbols.text(value.condition()); break;
     }
-    return shown;
+    return displayed;
   }
   case Kind::string: {
-    Shown shown = of_kind("str");
-    shown.value = std::string(value.text().substr(0, max_text));
-    return shown;
+    DisplayValue displayed = of_kind("str");
+    displayed.value = std::string(value.text().substr(0, max_text));
+    return displayed;
   }
   case Kind::none: return of_kind("none");
   case Kind::dtype: {
-    Shown shown = of_kind("dtype");
-    shown.value = values::name(value.dtype());
-    return shown;
+    DisplayValue displayed = of_kind("dtype");
+    displayed.value = values::name(value.dtype());
+    return displayed;
   }
   case Kind::device: {
-    Shown shown = of_kind("device");
-    shown.value = value.as<values::Device>()->text;
-    return shown;
+    DisplayValue displayed = of_kind("device");
+    displayed.value = value.as<values::Device>()->text;
+    return displayed;
   }
   case Kind::tuple:
   case Kind::list: {
     const bool is_list = value.is(Kind::list);
-    Shown shown = of_kind(is_list ? "list" : "tuple");
-    if (depth > 3) return shown;
+    DisplayValue displayed = of_kind(is_list ? "list" : "tuple");
+    if (depth > 3) return displayed;
     const auto& items = is_list ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
     if (is_list && values::Heap::list_state(value)->open) return {};
     for (std::size_t i = 0; i < items.size() && i < max_items; ++i)
-      shown.items.push_back(show(record, items[i], nullptr, depth + 1));
-    return shown;
+      displayed.items.push_back(show(record, items[i], nullptr, depth + 1));
+    return displayed;
   }
-  case Kind::dict: return values::Heap::dict_state(value)->open ? Shown{} : of_kind("dict");
+  case Kind::dict: return values::Heap::dict_state(value)->open ? DisplayValue{} : of_kind("dict");
   case Kind::instance: {
     const auto* object = value.as<values::Instance>();
     if (object->cls) {
-      Shown shown = of_kind("module");
-      shown.value = object->cls->name.text();
-      return shown;
+      DisplayValue displayed = of_kind("module");
+      displayed.value = object->cls->name.text();
+      return displayed;
     }
     if (object->native && object->native->path.starts_with("torch.nn.")) {
-      Shown shown = of_kind("module");
-      shown.value = object->native->path.substr(object->native->path.rfind('.') + 1);
-      return shown;
+      DisplayValue displayed = of_kind("module");
+      displayed.value = object->native->path.substr(object->native->path.rfind('.') + 1);
+      return displayed;
     }
     return {};
   }
@@ -172,9 +172,9 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
     if (unknown->is_real) return of_kind("float");
     // Whatever is computed with may be a tensor, unless more is said of it.
     if (!unknown->integer || unknown->only_compared || !(unknown->is_number || unknown->shape_of)) return {};
-    Shown shown = of_kind("int");
-    shown.value = record.symbols.text(unknown->integer);
-    return shown;
+    DisplayValue displayed = of_kind("int");
+    displayed.value = record.symbols.text(unknown->integer);
+    return displayed;
   }
   case Kind::choice: {
     if (depth > 3) return {};
@@ -186,9 +186,9 @@ Shown show(const Record& record, Value value, const values::TensorState* tensor,
   }
 }
 
-std::string Shown::short_text() const {
+std::string DisplayValue::short_text() const {
   if (optional) {
-    Shown there = *this;
+    DisplayValue there = *this;
     there.optional = false;
     return there.short_text() + " | None";
   }

@@ -1,4 +1,4 @@
-#include "interpreter/classes/set_on_self.hpp"
+#include "interpreter/classes/self_writes.hpp"
 
 #include "syntax/attribute_writes.hpp"
 #include "values/kept.hpp"
@@ -177,7 +177,9 @@ void Reader::compound(const Stmt& stmt) {
 
 }  // namespace
 
-void set_on_self(syntax::Block block, Name self, Changes& changes) { Reader(self, changes).block(block); }
+void collect_self_writes(syntax::Block block, Name self, Changes& changes) {
+  Reader(self, changes).block(block);
+}
 
 void each_method(const values::Class& cls, const std::function<void(const FunctionStmt&)>& look) {
   std::unordered_set<const FunctionStmt*> seen;
@@ -207,7 +209,7 @@ Changes set_by(const values::Class& cls, bool constructors) {
     changes.cls = each->name;
     each_method(*each, [&](const FunctionStmt& method) {
       if (constructors || (method.name.text() != "__init__" && method.name.text() != "__new__"))
-        set_on_self(method.body, method.parameters->list[0].name, changes);
+        collect_self_writes(method.body, method.parameters->list[0].name, changes);
     });
   }
   return changes;
@@ -234,7 +236,7 @@ Changes set_by_method(const values::Class& cls, Name method) {
     const FunctionStmt* stmt = method_named(cls, name);
     if (!stmt || !seen.insert(stmt).second) return;
     changes.cls = cls.name;
-    set_on_self(stmt->body, stmt->parameters->list[0].name, changes);
+    collect_self_writes(stmt->body, stmt->parameters->list[0].name, changes);
   };
   look(method);
   for (std::size_t i = 0; i < changes.calls.size(); ++i) look(changes.calls[i]);
@@ -357,7 +359,7 @@ void lose_half_built(values::Heap& heap, values::Instance& object, const values:
   using values::Kind;
   Changes changes;
   if (constructor.stmt && !constructor.parameters->list.empty())
-    set_on_self(constructor.stmt->body, constructor.parameters->list[0].name, changes);
+    collect_self_writes(constructor.stmt->body, constructor.parameters->list[0].name, changes);
   object.open = true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     // The parts that it holds itself: others may come.

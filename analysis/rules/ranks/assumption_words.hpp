@@ -9,7 +9,7 @@ namespace stepzero::rules {
 
 // The questions to code that is not seen by which the ranks come to a site: "Where the ranks agree on
 // `use_ema`: ".
-std::string what_is_agreed_on(
+std::string describe_assumption(
     const Record& record, JobExplorer& worlds, const JobRun& world, int key, bool only_few);
 
 }  // namespace stepzero::rules

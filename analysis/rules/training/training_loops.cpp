@@ -1,4 +1,4 @@
-#include "rules/training/rounds.hpp"
+#include "rules/training/training_loops.hpp"
 
 #include "rules/training/handed.hpp"
 #include "values/devices.hpp"
@@ -16,7 +16,7 @@ using values::Operation;
 
 namespace {
 
-// Exits that skip the rest of a round, among the events before `until`.
+// Exits that skip the rest of an iteration, among the events before `until`.
 bool count_skips(const Block& block, const Event* until, std::size_t& count) {
   for (const Event* event : block.events) {
     if (event == until) return true;
@@ -29,9 +29,9 @@ bool count_skips(const Block& block, const Event* until, std::size_t& count) {
     }
     case EventKind::loop:
       // A continue of an inner loop is its own.
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) {
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations) {
         std::size_t own = 0;
-        if (count_skips(round, until, own)) return true;
+        if (count_skips(iteration, until, own)) return true;
       }
       break;
     case EventKind::call:
@@ -53,7 +53,7 @@ bool count_skips(const Block& block, const Event* until, std::size_t& count) {
 }
 std::size_t skips_before(const LoopEvent& loop, const Event* event) {
   std::size_t count = 0;
-  if (!loop.rounds.empty()) count_skips(loop.rounds.front(), event, count);
+  if (!loop.iterations.empty()) count_skips(loop.iterations.front(), event, count);
   return count;
 }
 
@@ -65,7 +65,8 @@ void unconditional(const Block& block, std::set<std::pair<std::uint32_t, std::ui
     case EventKind::call: unconditional(static_cast<const CallEvent*>(event)->body, found); break;
     case EventKind::attempt: unconditional(static_cast<const AttemptEvent*>(event)->body, found); break;
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) unconditional(round, found);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+        unconditional(iteration, found);
       break;
     default: break;
     }
@@ -74,10 +75,10 @@ void unconditional(const Block& block, std::set<std::pair<std::uint32_t, std::ui
 std::set<std::pair<std::uint32_t, std::uint32_t>> everywhere(const LoopEvent& loop) {
   std::set<std::pair<std::uint32_t, std::uint32_t>> all;
   if (!loop.unrolled) return all;
-  for (const Block& round : loop.rounds) {
+  for (const Block& iteration : loop.iterations) {
     std::set<std::pair<std::uint32_t, std::uint32_t>> here;
-    unconditional(round, here);
-    if (&round == &loop.rounds.front())
+    unconditional(iteration, here);
+    if (&iteration == &loop.iterations.front())
       all = std::move(here);
     else
       std::erase_if(all, [&](const auto& place) { return !here.contains(place); });
@@ -121,7 +122,7 @@ bool records_gradients(const Record& record, const OperationEvent& event) {
   return true;
 }
 
-bool in_every_round(const Record& record, const TrainingLoop& training, const TrainingEvent& each) {
+bool in_every_iteration(const Record& record, const TrainingLoop& training, const TrainingEvent& each) {
   if (each.in_handler || !each.in(training.loop)) return false;
   if (training.loop->unrolled &&
       !training.everywhere.contains({each.event->place.chunk, each.event->place.span.end}))
@@ -155,7 +156,7 @@ std::string_view device_text(Value value) {
 bool on_host(const values::TensorState* state) { return state && values::is_cpu(state->device); }
 bool on_device(const values::TensorState* state) { return state && values::is_accelerator(state->device); }
 
-std::string shown(const Record& record, Place place) {
+std::string source_excerpt(const Record& record, Place place) {
   std::string text(record.text(place));
   return text.size() > 60 || text.find('\n') != std::string::npos ? std::string() : text;
 }

@@ -7,7 +7,7 @@
 namespace stepzero::rules {
 
 // The rule's id; empty: the shape rule of the problem's kind.
-std::string_view teller_of(const Record& record, const ProblemEvent& problem);
+std::string_view reporting_rule_of(const Record& record, const ProblemEvent& problem);
 // Does the class, or the function, around the place speak of experts? Only to say it in their words, or to
 // keep silent about others.
 bool speaks_of_experts(const Record& record, Place place);

@@ -1,4 +1,4 @@
-#include "interpreter/loops/first_round.hpp"
+#include "interpreter/loops/first_iteration.hpp"
 
 #include "syntax/walk.hpp"
 

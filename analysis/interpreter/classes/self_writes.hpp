@@ -23,7 +23,7 @@ struct Changes {
   bool registers = false;  // a buffer, a parameter or a module under such a name
   syntax::Name cls;        // the class as its methods may name it
 };
-void set_on_self(syntax::Block block, syntax::Name self, Changes& changes);
+void collect_self_writes(syntax::Block block, syntax::Name self, Changes& changes);
 // Those that its text defines, whatever decorators make of them, and those that the program put in it;
 // without those of its bases. A static one may be handed an object of the class: a hook that is registered
 // with its state.

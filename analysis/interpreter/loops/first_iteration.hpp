@@ -1,4 +1,5 @@
-// Does the body of a loop ask for the number of its round? Then its first round is worth a run of its own.
+// Does the body of a loop ask for the number of its iteration? Then its first iteration is worth a run of its
+// own.
 #pragma once
 
 #include "syntax/ast.hpp"
@@ -6,7 +7,7 @@
 namespace stepzero::interpreter {
 
 bool asks_for(syntax::Block body, syntax::Name number, int depth = 0);
-// Is the number, or what is computed of it, an index? Then the last round is, too.
+// Is the number, or what is computed of it, an index? Then the last iteration is, too.
 bool takes_by(syntax::Block body, syntax::Name number);
 
 }  // namespace stepzero::interpreter

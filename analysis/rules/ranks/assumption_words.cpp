@@ -1,4 +1,4 @@
-#include "rules/ranks/agreed_words.hpp"
+#include "rules/ranks/assumption_words.hpp"
 
 #include "rules/ranks/balance.hpp"
 #include "rules/ranks/job_view.hpp"
@@ -18,7 +18,7 @@ int line_of(const Record& record, Place place) {
 }
 }  // namespace
 
-std::string what_is_agreed_on(
+std::string describe_assumption(
     const Record& record, JobExplorer& worlds, const JobRun& world, int key, bool only_few) {
   std::set<std::string> asked;
   bool any_local = false;

@@ -1,4 +1,4 @@
-#include "interpreter/roots/declared.hpp"
+#include "interpreter/roots/annotated_objects.hpp"
 
 #include "syntax/walk.hpp"
 
@@ -155,7 +155,7 @@ const Expr* annotation_without_none(const Expr* annotation, bool& optional) {
   return annotation;
 }
 
-Value declared_class(Interpreter& run, const values::Scope* scope, const Expr* annotation) {
+Value class_of_annotation(Interpreter& run, const values::Scope* scope, const Expr* annotation) {
   bool optional = false;
   annotation = annotation_without_none(annotation, optional);
   if (!annotation || annotation->kind != ExprKind::name) return Value::none();
@@ -163,7 +163,7 @@ Value declared_class(Interpreter& run, const values::Scope* scope, const Expr* a
   return found.is(Kind::class_) ? found : Value::none();
 }
 
-Value declared_object(
+Value annotated_object(
     Interpreter& run, const values::Scope* scope, const Expr* annotation, std::string_view name, Place born) {
   return Declaring(run).value(scope, annotation, name, born, 0);
 }

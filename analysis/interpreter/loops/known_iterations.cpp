@@ -1,4 +1,4 @@
-#include "interpreter/loops/known_rounds.hpp"
+#include "interpreter/loops/known_iterations.hpp"
 
 #include "interpreter/paths/speculation.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace stepzero::interpreter {
 
-std::optional<Flow> Interpreter::KnownRounds::all(
+std::optional<Flow> Interpreter::KnownIterations::all(
     const std::function<Next()>& next, const std::function<Flow()>& body) {
   Speculation trial(run, Speculation::Of::trial);
   const std::size_t depth = trial.depth();
@@ -17,33 +17,33 @@ std::optional<Flow> Interpreter::KnownRounds::all(
   Flow flow = Flow::normal;
   bool known = true;
   while (known && !ended && flow == Flow::normal) {
-    Block round;
-    run.block_ = &round;
+    Block iteration;
+    run.block_ = &iteration;
     const Next answer = next();
     if (std::exchange(run.killed_, false)) {  // it waits for what nobody sends, or fails
       flow = run.leave(ExitKind::raise, stmt, run.raised_);
       known = run.path_.size() == depth;
-      rounds.push_back(std::move(round));
+      iterations.push_back(std::move(iteration));
       break;
     }
     known = answer != Next::unknown;
     ended = answer == Next::none;
-    if (answer == Next::another) flow = run.run_round(target, body, false);
-    // A way out that depends on what is not known: the rounds behind it may or may not be.
+    if (answer == Next::another) flow = run.run_iteration(target, body, false);
+    // A way out that depends on what is not known: the iterations after it may or may not be.
     known = known && run.path_.size() == depth && run.record_.steps - from < most_steps && run.step();
-    if (!ended || !round.events.empty()) rounds.push_back(std::move(round));
+    if (!ended || !iteration.events.empty()) iterations.push_back(std::move(iteration));
   }
   run.frame_->loops.pop_back();
   run.block_ = block;
   if (!known) return {};
   trial.commit();
-  if (std::ranges::any_of(rounds, [](const Block& round) { return !round.events.empty(); })) {
+  if (std::ranges::any_of(iterations, [](const Block& iteration) { return !iteration.events.empty(); })) {
     auto* event = run.record_.event<LoopEvent>();
     event->place = {run.chunk_, header};
     event->calls = run.site_;
     event->stmt = &stmt;
     event->unrolled = true;
-    event->rounds = std::move(rounds);
+    event->iterations = std::move(iterations);
     run.append(event);
   }
   if (flow == Flow::normal && !orelse.empty()) flow = run.run_block(orelse);

@@ -1,4 +1,4 @@
-// Fixes of loops that make different numbers of rounds on different ranks.
+// Fixes of loops that make different numbers of iterations on different ranks.
 #include "rules/deadlock/fixes.hpp"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ std::vector<Fix> join_loop(const Report& report, const Mismatch& mismatch) {
   return {fix};
 }
 
-std::vector<Fix> as_many_rounds(const Report& report, const Mismatch& mismatch) {
+std::vector<Fix> as_many_iterations(const Report& report, const Mismatch& mismatch) {
   std::vector<Fix> fixes = join_loop(report, mismatch);
   for (Fix& fix : drop_last_batch(report, mismatch)) fixes.push_back(std::move(fix));
   if (const auto* parting = mismatch.as<Parting>(); parting && parting->exit)

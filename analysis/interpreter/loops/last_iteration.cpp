@@ -1,4 +1,4 @@
-#include "interpreter/loops/last_round.hpp"
+#include "interpreter/loops/last_iteration.hpp"
 
 #include <algorithm>
 
@@ -36,9 +36,9 @@ void symbols_in(const symbolic::Context& symbols, Value value, std::vector<Int>&
 
 }  // namespace
 
-std::optional<LastRound> last_round(Interpreter& run, Value element, Int rounds) {
+std::optional<LastIteration> last_iteration(Interpreter& run, Value element, Int iterations) {
   auto& s = run.symbols();
-  const std::int64_t count = rounds ? s.value(rounds).value_or(0) : 0;
+  const std::int64_t count = iterations ? s.value(iterations).value_or(0) : 0;
   std::vector<Int> sizes;
   if (count > 1) symbols_in(s, element, sizes);
   for (const Int size : sizes) {
@@ -54,7 +54,7 @@ std::optional<LastRound> last_round(Interpreter& run, Value element, Int rounds)
       if (!read.arguments[0].is(Kind::integer) || !read.arguments[1].is(Kind::integer) ||
           read.arguments[1].integer() != size || !read.self.is(Kind::instance))
         continue;
-      LastRound last{size, 0, *info->upper, s.value(read.arguments[0].integer()).value_or(0), read.self};
+      LastIteration last{size, 0, *info->upper, s.value(read.arguments[0].integer()).value_or(0), read.self};
       last.size = last.samples % last.others;
       // Others may end the loop before: a loader beside it, or a count.
       if (last.size == 0 || (last.samples + last.others - 1) / last.others != count) return std::nullopt;
@@ -116,7 +116,7 @@ Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size
   }
 }
 
-const ProblemEvent* failure_of_last_round(const Record& record,
+const ProblemEvent* failure_of_last_iteration(const Record& record,
     const std::vector<const ProblemEvent*>& failures, std::size_t first_event, std::size_t last_event) {
   if (failures.empty()) return nullptr;
   const ProblemEvent* failure = failures.front();

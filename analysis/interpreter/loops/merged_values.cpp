@@ -1,6 +1,6 @@
 // Any one of several objects that were made alike, such as the layers of a model: what they have in common,
 // as one object.
-#include "interpreter/loops/alike.hpp"
+#include "interpreter/loops/merged_values.hpp"
 
 #include "values/kept.hpp"
 
@@ -11,23 +11,24 @@ namespace stepzero::interpreter {
 using values::Kind;
 
 namespace {
-constexpr int deepest_alike = 10;
+constexpr int deepest_equivalent = 10;
 constexpr std::size_t most_kinds = 4;  // of objects in one list: two parts of two kinds each
 constexpr int most_compared = 2'000;   // parts of two objects
 
 // Are both of one class, and so are the parts that have one name? What an object does with a part goes with
 // what the part is: `if self.kind == "full": self.mixer(x, mask)`. Objects whose parts differ are not made
 // one of.
-bool have_parts_alike(
+bool have_equivalent_parts(
     Interpreter& run, const values::Instance& a, const values::Instance& b, int depth, int& left) {
-  if (&a == &b || depth > deepest_alike || --left < 0) return true;
+  if (&a == &b || depth > deepest_equivalent || --left < 0) return true;
   if (a.cls != b.cls || a.native != b.native) return false;
   for (const auto& [name, slot] : a.attributes.entries()) {
     const values::Slot* other = slot->value ? b.attributes.find(name) : nullptr;
     if (!other || !other->value) continue;
     const Value mine = run.resolve(slot->value), theirs = run.resolve(other->value);
     if (mine.is(Kind::instance) && theirs.is(Kind::instance) &&
-        !have_parts_alike(run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left))
+        !have_equivalent_parts(
+            run, *mine.as<values::Instance>(), *theirs.as<values::Instance>(), depth + 1, left))
       return false;
   }
   return true;
@@ -63,7 +64,7 @@ Value Interpreter::AnyOf::result() {
   if (items.size() < 2) return items.empty() ? Value{} : items.front();
   if (all([&](const Value& item) { return item == items.front(); })) return items.front();
   const Kind kind = items.front().kind;
-  if (depth > deepest_alike || !all([&](const Value& item) { return item.is(kind); })) return merged();
+  if (depth > deepest_equivalent || !all([&](const Value& item) { return item.is(kind); })) return merged();
   switch (kind) {
   case Kind::instance: return of_objects();
   case Kind::list: return of_lists();
@@ -86,7 +87,7 @@ Value Interpreter::AnyOf::of_objects() {
     const auto* object = item.as<values::Instance>();
     const auto found = std::find_if(kinds.begin(), kinds.end(), [&](const std::vector<Value>& each) {
       int left = most_compared;
-      return have_parts_alike(run, *each.front().as<values::Instance>(), *object, depth, left);
+      return have_equivalent_parts(run, *each.front().as<values::Instance>(), *object, depth, left);
     });
     if (found != kinds.end())
       found->push_back(item);
@@ -197,7 +198,7 @@ Value Interpreter::AnyOf::of_dicts() {
 Value Interpreter::AnyOf::of_tensors() {
   const values::TensorRole role = items.front().as<values::Tensor>()->role;
   const auto* first = items.front().as<values::Tensor>()->now();
-  const bool alike = all([&](const Value& item) {
+  const bool equivalent = all([&](const Value& item) {
     const auto* state = item.as<values::Tensor>()->now();
     return item.as<values::Tensor>()->role == role && state->shape.ndim_known &&
         values::same_shape(state->shape, first->shape) && state->dtype == first->dtype &&
@@ -205,7 +206,7 @@ Value Interpreter::AnyOf::of_tensors() {
         state->content == first->content;
   });
   // Parameters of the same kind: it does not matter whose.
-  if (alike && role != values::TensorRole::plain && depth > 0) return items.front();
+  if (equivalent && role != values::TensorRole::plain && depth > 0) return items.front();
   const Value any = merged();
   if (any.is(Kind::tensor)) any.as<values::Tensor>()->role = role;
   return any;

@@ -13,13 +13,13 @@ namespace stepzero::snapshot {
 
 // What can be shown of the value; `kind` is empty if nothing is known. `tensor` is its state where the value
 // is a tensor.
-Shown show(const interpreter::Record& record, interpreter::Value value, const values::TensorState* tensor,
-    int depth = 0);
-Shown show(const interpreter::Record& record, const values::TensorState& tensor);
+DisplayValue show(const interpreter::Record& record, interpreter::Value value,
+    const values::TensorState* tensor, int depth = 0);
+DisplayValue show(const interpreter::Record& record, const values::TensorState& tensor);
 
 // What one run had at a place.
 struct Seen {
-  Shown value;
+  DisplayValue value;
   std::string text;                      // of the value, with its device
   bool general = false;                  // true of every call: see interpreter::FactRun
   std::size_t root = 0;                  // the run
@@ -27,6 +27,6 @@ struct Seen {
 };
 // What is true of a place whatever run comes there: sizes that differ go by the name that the function itself
 // has for them, or are left open. Nothing if nothing is common.
-std::optional<Shown> common_value(std::vector<Seen> seen);
+std::optional<DisplayValue> common_value(std::vector<Seen> seen);
 
 }  // namespace stepzero::snapshot

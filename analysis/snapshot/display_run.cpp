@@ -1,4 +1,4 @@
-#include "snapshot/shown_run.hpp"
+#include "snapshot/display_run.hpp"
 
 #include "snapshot/docstring_shapes.hpp"
 
@@ -102,7 +102,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
       values::Value value = there(each.own->value);
       if (value.is(values::Kind::unknown)) {
         const auto* unknown = value.as<values::Unknown>();
-        // What a round of a loop taught is not so on every way; here it only gives names.
+        // What an iteration of a loop taught is not so on every way; here it only gives names.
         const values::Value state = unknown->state.value;
         const bool known = state.is(values::Kind::tensor) &&
             state.as<values::Tensor>()->now()->shape.ndim_known;
@@ -164,7 +164,7 @@ bool same_given(const interpreter::AllGiven& a, const interpreter::AllGiven& b) 
 }
 
 // The functions that were given what their words say, and in which something fails that did not fail before.
-FunctionSet refuted(const Record& before, const Record& shown, const interpreter::AllGiven& given) {
+FunctionSet refuted(const Record& before, const Record& displayed, const interpreter::AllGiven& given) {
   FunctionSet wrong;
   const auto by_words = [&](const values::Function& function) {
     return function.stmt &&
@@ -184,11 +184,13 @@ FunctionSet refuted(const Record& before, const Record& shown, const interpreter
   each_problem(before, [&](const interpreter::ProblemEvent& problem) {
     known.emplace(before.span(problem.place).begin, before.span(problem.place).end);
   });
-  each_problem(shown, [&](const interpreter::ProblemEvent& problem) {
-    if (problem.guarded || known.contains({shown.span(problem.place).begin, shown.span(problem.place).end}))
+  each_problem(displayed, [&](const interpreter::ProblemEvent& problem) {
+    if (problem.guarded ||
+        known.contains({displayed.span(problem.place).begin, displayed.span(problem.place).end}))
       return;
     for (const interpreter::CallSite* site = problem.calls; site; site = site->outer)
-      if (site->function && by_words(*site->function)) wrong.insert(shown.as_written(site->function->stmt));
+      if (site->function && by_words(*site->function))
+        wrong.insert(displayed.as_written(site->function->stmt));
   });
   return wrong;
 }
@@ -203,32 +205,34 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
       return !one.second.open && (before == run.given->end() || before->second.open);
     });
     if (!more || left == 0) {
-      run.shown.reset();
+      run.displayed.reset();
       return &run.record;
     }
     for (const auto& [key, sizes] : *run.given)
       if (!sizes.open || !given.contains(key)) given[key] = sizes;
   }
-  std::shared_ptr<Run>& shown = run.shown;
-  if (shown && (!same_given(*shown->given, given) || !shown->sources.agrees(sources, path))) shown.reset();
-  if (shown) {
-    shown->sources.ask(&sources);
-    if (!shown->interpreter->run_again(limits.cancelled)) shown.reset();
+  std::shared_ptr<Run>& displayed = run.displayed;
+  if (displayed && (!same_given(*displayed->given, given) || !displayed->sources.agrees(sources, path)))
+    displayed.reset();
+  if (displayed) {
+    displayed->sources.ask(&sources);
+    if (!displayed->interpreter->run_again(limits.cancelled)) displayed.reset();
   }
-  if (!shown) {
-    shown = std::make_shared<Run>();
-    shown->given = std::make_unique<interpreter::AllGiven>(std::move(given));
+  if (!displayed) {
+    displayed = std::make_shared<Run>();
+    displayed->given = std::make_unique<interpreter::AllGiven>(std::move(given));
     interpreter::Limits to_show = limits;
-    to_show.given = shown->given.get();
-    begin(*shown, to_show);
+    to_show.given = displayed->given.get();
+    begin(*displayed, to_show);
   }
   // What fails only as the words have it is not as they say.
   if (mistaken.empty())
-    if (const FunctionSet wrong = refuted(run.record, shown->record, *shown->given); !wrong.empty())
+    if (const FunctionSet wrong = refuted(run.record, displayed->record, *displayed->given); !wrong.empty())
       return run_to_show(run, sources, path, limits, begin, left, wrong);
-  const bool whole = (!shown->record.out_of_budget || run.record.out_of_budget) && !shown->record.cancelled;
+  const bool whole = (!displayed->record.out_of_budget || run.record.out_of_budget) &&
+      !displayed->record.cancelled;
   if (!whole) return run.given ? &run.record : nullptr;
-  return run_to_show(*shown, sources, path, limits, begin, left - 1, mistaken);
+  return run_to_show(*displayed, sources, path, limits, begin, left - 1, mistaken);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// iter(function, last): what calls the function in each round.
+// iter(function, last): what calls the function in each iteration.
 #pragma once
 
 #include "interpreter/interpreter.hpp"
@@ -7,6 +7,6 @@
 namespace stepzero::interpreter {
 
 // The attribute of such an iterator that holds both, as a tuple.
-inline const syntax::Name called_each_round{values::EngineNotes::each};
+inline const syntax::Name called_each_iteration{values::EngineNotes::each};
 
 }  // namespace stepzero::interpreter
