@@ -1,14 +1,14 @@
 #include "server/lsp/editor.hpp"
 
-#include <spdlog/spdlog.h>
+#include "server/log.hpp"
 
 namespace stepzero::server {
 
 void Editor::log(lsp::MessageType type, const std::string& message) {
   switch (type) {
-  case lsp::MessageType::error: spdlog::error(message); break;
-  case lsp::MessageType::warning: spdlog::warn(message); break;
-  default: spdlog::info(message); break;
+  case lsp::MessageType::error: log::error(message); break;
+  case lsp::MessageType::warning: log::warning(message); break;
+  default: log::info(message); break;
   }
   connection_.notify(lsp::method::log_message, {type, message});
 }

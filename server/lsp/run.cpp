@@ -1,29 +1,18 @@
 #include "server/lsp/run.hpp"
 
 #include "protocol/transport.hpp"
+#include "server/log.hpp"
 #include "server/lsp/rule_pages.hpp"
 #include "server/lsp/server.hpp"
 #include "server/lsp/warm_up.hpp"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 
 namespace stepzero::server {
 namespace {
 
 constexpr std::chrono::milliseconds patience_at_the_end{300};
-
-// STEPZERO_LOG: trace, debug, info, warn, err or off. Standard output belongs to the protocol.
-void log_to_standard_error() {
-  spdlog::set_default_logger(
-      std::make_shared<spdlog::logger>("stepzero", std::make_shared<spdlog::sinks::stderr_sink_mt>()));
-  const char* level = std::getenv("STEPZERO_LOG");
-  spdlog::set_level(level ? spdlog::level::from_str(level) : spdlog::level::warn);
-}
 
 protocol::Endpoint endpoint(const LspOptions& options) {
   protocol::Endpoint made;
@@ -40,13 +29,13 @@ protocol::Endpoint endpoint(const LspOptions& options) {
 }  // namespace
 
 int run_language_server(const LspOptions& options) {
-  log_to_standard_error();
+  log::begin();  // standard output belongs to the protocol
   protocol::EventLoop loop;
   std::unique_ptr<protocol::Transport> transport;
   try {
     transport = protocol::open_transport(loop, endpoint(options));
   } catch (const std::exception& error) {
-    spdlog::error("{}", error.what());
+    log::error(error.what());
     return 1;
   }
   int status = 1;

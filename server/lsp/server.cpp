@@ -1,5 +1,6 @@
 #include "server/lsp/server.hpp"
 
+#include "server/log.hpp"
 #include "server/lsp/code_actions.hpp"
 #include "server/lsp/completion.hpp"
 #include "server/lsp/hover.hpp"
@@ -7,7 +8,7 @@
 #include "server/lsp/text_sync.hpp"
 #include "server/version.hpp"
 
-#include <spdlog/spdlog.h>
+#include <cstdio>
 
 namespace stepzero::server {
 namespace {
@@ -19,12 +20,16 @@ constexpr std::chrono::milliseconds patience_for_settings{1000};
 constexpr protocol::RequestMethod<protocol::None, protocol::None> idle{"stepzero/idle"};
 
 void write_log(protocol::LogLevel level, const std::string& line) {
-  constexpr spdlog::level::level_enum levels[] = {
-      spdlog::level::debug, spdlog::level::info, spdlog::level::warn, spdlog::level::err};
-  spdlog::log(levels[static_cast<int>(level)], "{}", line);
+  constexpr log::Level levels[] = {
+      log::Level::debug, log::Level::info, log::Level::warning, log::Level::error};
+  log::write(levels[static_cast<int>(level)], line);
 }
 
-double in_milliseconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
+std::string in_milliseconds(std::chrono::microseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f ms", static_cast<double>(time.count()) / 1000);
+  return text;
+}
 
 SharedState world_with(AnalyzeFunction analyze) {
   SharedState world;
@@ -63,9 +68,9 @@ Scheduler::Hooks LanguageServer::scheduler_hooks() {
   Scheduler::Hooks hooks;
   hooks.post = [this](std::function<void()> task) { loop_.post(std::move(task)); };
   hooks.ran = [this](const std::string& key, Scheduler::Timing timing) {
-    const std::string line = fmt::format("{}: waited {:.1f} ms, ran {:.1f} ms", key,
-        in_milliseconds(timing.queued), in_milliseconds(timing.ran));
-    spdlog::debug(line);
+    const std::string line = key + ": waited " + in_milliseconds(timing.queued) + ", ran " +
+        in_milliseconds(timing.ran);
+    log::debug(line);
     editor_.trace(line);
   };
   hooks.failed = [this](const std::string& key, const std::string& what) {

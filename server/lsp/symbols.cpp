@@ -1,8 +1,7 @@
 #include "server/lsp/symbols.hpp"
 
+#include "server/log.hpp"
 #include "server/lsp/sweep_question.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <exception>
@@ -128,7 +127,7 @@ void Symbols::work(const Shared& question) {
           try {
             while (auto report = question->sweep->work()) made.push_back(std::move(*report));
           } catch (const std::exception& error) {
-            spdlog::error("the search for symbols failed: {}", error.what());
+            log::error(std::string("the search for symbols failed: ") + error.what());
             question->sweep->cancelled = true;
           }
           return [this, question, made = std::move(made)] {
@@ -141,7 +140,7 @@ void Symbols::work(const Shared& question) {
         });
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
-    if (document->analysed && document->draft) uris.push_back(uri);
+    if (document->analyzed && document->draft) uris.push_back(uri);
   question->parts += uris.size();
   for (const std::string& uri : uris)
     session_.analyses.when_fresh(

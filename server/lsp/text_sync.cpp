@@ -1,6 +1,6 @@
 #include "server/lsp/text_sync.hpp"
 
-#include <spdlog/spdlog.h>
+#include "server/log.hpp"
 
 namespace stepzero::server {
 
@@ -31,7 +31,7 @@ void changed(Session& session, Diagnostics& diagnostics, lsp::DidChangeTextDocum
   if (refused.empty()) return;
   session.editor.log(lsp::MessageType::error,
       uri + " version " + std::to_string(document->version) + ": " + refused +
-          "; the document is not analysed until its whole text is sent");
+          "; the document is not analyzed until its whole text is sent");
   diagnostics.lost(*document);
 }
 
@@ -47,7 +47,7 @@ void unreadable(Session& session, Diagnostics& diagnostics, const protocol::Any&
   }
   session.editor.log(lsp::MessageType::error,
       which.text_document.uri + ": a change cannot be read (" + error.what() +
-          "); the document is not analysed until its whole text is sent");
+          "); the document is not analyzed until its whole text is sent");
   if (OpenDocument* document = session.analyses.find(which.text_document.uri)) {
     session.analyses.drop_draft(*document);
     diagnostics.lost(*document);
@@ -63,8 +63,8 @@ void serve_text_sync(Session& session, Diagnostics& diagnostics) {
     OpenDocument& document = session.analyses.open(
         item.uri, item.language_id, item.version, std::move(item.text));
     diagnostics.opened(document);
-    if (!document.analysed)
-      spdlog::info("{} is not analysed: its language is '{}'", item.uri, item.language_id);
+    if (!document.analyzed)
+      log::info(item.uri + " is not analyzed: its language is '" + item.language_id + "'");
   });
   connection.on_notification<protocol::Any>(
       lsp::method::did_change.name, [&session, &diagnostics](const protocol::Any& params) {

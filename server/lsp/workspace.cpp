@@ -4,11 +4,10 @@
 #include "rules/launch/named_configurations.hpp"
 #include "rules/launch/program_commands.hpp"
 #include "server/documents/run_sources.hpp"
+#include "server/log.hpp"
 #include "server/lsp/progress.hpp"
 #include "server/workspace/discovery.hpp"
 #include "server/workspace/paths.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <functional>
@@ -172,7 +171,8 @@ void Workspace::scan() {
           scripts_.insert(scan.documents.begin(), scan.documents.end());
           find_launches();
           progress->end(std::to_string(scan.found) + " Python files");
-          spdlog::info("the workspace has {} Python files; {} were parsed", scan.found, scan.parsed);
+          log::info("the workspace has " + std::to_string(scan.found) + " Python files; " +
+              std::to_string(scan.parsed) + " were parsed");
         };
       });
 }

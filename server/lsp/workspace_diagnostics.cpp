@@ -1,9 +1,8 @@
 #include "server/lsp/workspace_diagnostics.hpp"
 
+#include "server/log.hpp"
 #include "server/lsp/diagnostics.hpp"
 #include "server/lsp/sweep_question.hpp"
-
-#include <spdlog/spdlog.h>
 
 #include <exception>
 #include <stop_token>
@@ -82,7 +81,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
               });
             }
           } catch (const std::exception& error) {
-            spdlog::error("the check of the workspace failed: {}", error.what());
+            log::error(std::string("the check of the workspace failed: ") + error.what());
             question->sweep->cancelled = true;  // and the question is answered so
           }
           return [this, question, rest = std::move(batch)] {
@@ -98,7 +97,7 @@ void WorkspaceDiagnostics::work(const Shared& question) {
 void WorkspaceDiagnostics::ask_open_documents(const Shared& question) {
   std::vector<std::string> uris;
   for (const auto& [uri, document] : session_.analyses.documents())
-    if (document->analysed && document->draft && !document->cells)
+    if (document->analyzed && document->draft && !document->cells)
       uris.push_back(uri);  // what cells have is pushed
   question->parts += uris.size();
   for (const std::string& uri : uris)
