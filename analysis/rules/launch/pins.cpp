@@ -1,7 +1,9 @@
 #include "rules/launch/pins.hpp"
 
+#include "program/version.hpp"
+
 #include <algorithm>
-#include <cstdlib>
+#include <compare>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,16 +21,27 @@ bool is_of_name(char c) {
       c == '.' || c == '/';
 }
 
-// Of "4.37.2" the first two numbers.
-std::pair<long, long> numbers_of(std::string_view text) {
-  const std::string version(text.substr(0, text.find_first_not_of("0123456789.")));
-  char* end = nullptr;
-  const long major = std::strtol(version.c_str(), &end, 10);
-  return {major, *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0};
+// Of "4.30,<4.40" the version at its beginning, and whether any that begins with it is meant: "4.*".
+struct Bound {
+  program::Version version;
+  bool any_below = false;
+};
+std::optional<Bound> bound_of(std::string_view text) {
+  text = text.substr(0, text.find_first_of(", )]<>=!~"));
+  const bool any_below = text.ends_with(".*");
+  if (any_below) text.remove_suffix(2);
+  auto version = program::parse_version(text);
+  return version ? std::optional(Bound{std::move(*version), any_below}) : std::nullopt;
+}
+
+// Does the version begin with the numbers of the bound?
+bool begins_with(const program::Version& version, const Bound& bound) {
+  return version.release.size() >= bound.version.release.size() &&
+      std::equal(bound.version.release.begin(), bound.version.release.end(), version.release.begin());
 }
 
 // What the text says of the package: is it kept below the version? Nothing: it does not name the package.
-std::optional<bool> says(std::string_view text, std::string_view package, std::pair<long, long> version) {
+std::optional<bool> says(std::string_view text, std::string_view package, const program::Version& version) {
   std::optional<bool> below;
   for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
     if (at > 0 && is_of_name(text[at - 1])) continue;
@@ -42,9 +55,11 @@ std::optional<bool> says(std::string_view text, std::string_view package, std::p
       const bool at_least = sign > 0 && (rest[sign - 1] == '>' || rest[sign - 1] == '!');
       const std::size_t digits = std::min(rest.find_first_not_of("=<~ ", sign), rest.size());
       const bool excludes = rest.substr(sign, digits - sign).find('=') == std::string_view::npos;
-      const auto bound = numbers_of(rest.substr(digits));
-      if (!at_least && digits < rest.size() && rest[digits] >= '0' && rest[digits] <= '9')
-        below = *below || (excludes ? bound <= version : bound < version);
+      const auto bound = at_least ? std::nullopt : bound_of(rest.substr(digits));
+      if (bound && !(bound->any_below && begins_with(version, *bound))) {
+        const auto order = program::order(bound->version, version);
+        below = *below || (excludes ? order <= 0 : order < 0);
+      }
       sign = digits;
     }
   }
@@ -55,7 +70,8 @@ std::optional<bool> says(std::string_view text, std::string_view package, std::p
 
 bool is_kept_below(const program::Sources& sources, const std::string& from, std::string_view package,
     std::string_view version, const std::function<void(const std::string&)>& asked) {
-  const auto wanted = numbers_of(version);
+  const auto wanted = program::parse_version(version);
+  if (!wanted) return false;
   std::string folder = from;
   for (int i = 0; i < most_folders_around; ++i) {
     const std::size_t slash = folder.rfind('/');
@@ -65,7 +81,7 @@ bool is_kept_below(const program::Sources& sources, const std::string& from, std
       const std::string path = folder + "/" + std::string(name);
       if (asked) asked(path);
       const auto module = sources.is_file(path) ? sources.module(path) : nullptr;
-      if (const auto below = module ? says(module->text->bytes(), package, wanted) : std::nullopt)
+      if (const auto below = module ? says(module->text->bytes(), package, *wanted) : std::nullopt)
         return *below;
     }
     const auto& roots = sources.roots();
