@@ -170,6 +170,8 @@ private:
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
   void run_assignment(const syntax::Stmt& stmt);
   void run_assign(const syntax::Expr& target, Value value);
+  void run_unpack(const syntax::Expr& target, syntax::List<const syntax::Expr*> targets, Value value);
+  void unpack_choice(const syntax::Expr& target, syntax::List<const syntax::Expr*> targets, Value value);
   void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
@@ -221,7 +223,7 @@ private:
   IterationCounts iteration_counts(Int length);
   std::string length_name(Place born) const;
   Int length_of_slice(Int size, const values::SliceObject& slice);
-  // How many elements of so many, which are numbered by an atom, fulfil a condition that deals them out in
+  // How many elements of so many, which are numbered by an atom, fulfill a condition that deals them out in
   // turn; null if it does not.
   Int length_of_share(Int size, Int number, Cond condition);
   bool run_unrolled(
@@ -273,7 +275,7 @@ private:
   std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
   Arguments evaluate_arguments(const syntax::CallExpr& expr);
   const syntax::Expr* read_to_its_end(Value function, const syntax::CallExpr& expr) const;
-  // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many stand behind
+  // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many follow
   // them (`after`).
   std::vector<Value> evaluate_elements(
       syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);

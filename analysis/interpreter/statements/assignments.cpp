@@ -378,73 +378,72 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     return;
   }
   case ExprKind::starred: return run_assign(*as<StarredExpr>(target).value, value);
-  case ExprKind::tuple:
-  case ExprKind::list: {
-    const auto targets = target.kind == ExprKind::tuple ? as<TupleExpr>(target).elements
-                                                        : as<ListExpr>(target).elements;
-    value = resolve(value);
-    if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
-      value = made;
-    if (value.is(Kind::choice)) {
-      // A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on
-      // has come from another side.
-      const auto item = [&](Value side, std::size_t i, const auto& again, int depth) -> Value {
-        if (side.is(Kind::choice) && depth < most_nested_sides) {
-          const auto* choice = side.as<values::Choice>();
-          const Value yes = again(choice->yes, i, again, depth + 1),
-                      no = again(choice->no, i, again, depth + 1);
-          return yes && no ? heap().choose(choice->condition, yes, no) : yes ? yes : no;
-        }
-        if (side.is(Kind::none)) return {};
-        const auto items = elements(side, here(target));
-        if (!items) return element(side, here(target));
-        if (items->size() == targets.size()) return (*items)[i];
-        return side.is(Kind::tuple) ? Value{} : element(side, here(target));
-      };
-      for (std::size_t i = 0; i < targets.size(); ++i) {
-        Value part = targets[i]->kind == ExprKind::starred ? Value{} : item(value, i, item, 0);
-        run_assign(*targets[i], part ? part : heap().unseen(""));
-      }
-      return;
+  case ExprKind::tuple: return run_unpack(target, as<TupleExpr>(target).elements, value);
+  case ExprKind::list: return run_unpack(target, as<ListExpr>(target).elements, value);
+  default: return;
+  }
+}
+
+// A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on has
+// come from another side.
+void Interpreter::unpack_choice(const Expr& target, List<const Expr*> targets, Value value) {
+  const auto item = [&](Value side, std::size_t i, const auto& again, int depth) -> Value {
+    if (side.is(Kind::choice) && depth < most_nested_sides) {
+      const auto* choice = side.as<values::Choice>();
+      const Value yes = again(choice->yes, i, again, depth + 1), no = again(choice->no, i, again, depth + 1);
+      return yes && no ? heap().choose(choice->condition, yes, no) : yes ? yes : no;
     }
-    std::size_t star = targets.size();
-    std::vector<std::string_view> names(targets.size());
+    if (side.is(Kind::none)) return {};
+    const auto items = elements(side, here(target));
+    if (!items) return element(side, here(target));
+    if (items->size() == targets.size()) return (*items)[i];
+    return side.is(Kind::tuple) ? Value{} : element(side, here(target));
+  };
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    Value part = targets[i]->kind == ExprKind::starred ? Value{} : item(value, i, item, 0);
+    run_assign(*targets[i], part ? part : heap().unseen(""));
+  }
+}
+
+void Interpreter::run_unpack(const Expr& target, List<const Expr*> targets, Value value) {
+  value = resolve(value);
+  if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
+    value = made;
+  if (value.is(Kind::choice)) return unpack_choice(target, targets, value);
+  std::size_t star = targets.size();
+  std::vector<std::string_view> names(targets.size());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i]->kind == ExprKind::starred) star = i;
+    if (targets[i]->kind == ExprKind::name) names[i] = as<NameExpr>(*targets[i]).id.text();
+  }
+  std::optional<std::vector<Value>> items;
+  if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
+  if (!items) items = take(value, here(target));
+  const bool fits = items &&
+      (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
+  if (!fits) {
     for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (targets[i]->kind == ExprKind::starred) star = i;
-      if (targets[i]->kind == ExprKind::name) names[i] = as<NameExpr>(*targets[i]).id.text();
-    }
-    std::optional<std::vector<Value>> items;
-    if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
-    if (!items) items = take(value, here(target));
-    const bool fits = items &&
-        (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
-    if (!fits) {
-      for (std::size_t i = 0; i < targets.size(); ++i) {
-        // Each part of an unknown has a name of its own: `B, T = x.shape`. What stands behind a star is
-        // counted from the end.
-        const auto at = static_cast<std::int64_t>(i) -
-            (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
-        Value part = items ? heap().unseen("", here(target))
-                           : subscript(value, heap().integer(at), *targets[i]);
-        if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
-        run_assign(*targets[i], part);
-      }
-      return;
-    }
-    const std::size_t extra = items->size() + 1 - targets.size();
-    for (std::size_t i = 0, from = 0; i < targets.size(); ++i) {
-      if (i == star) {
-        run_assign(*targets[i],
-            heap().list({items->begin() + static_cast<std::ptrdiff_t>(from),
-                items->begin() + static_cast<std::ptrdiff_t>(from + extra)}));
-        from += extra;
-      } else {
-        run_assign(*targets[i], (*items)[from++]);
-      }
+      // Each part of an unknown has a name of its own: `B, T = x.shape`. What follows a star is
+      // counted from the end.
+      const auto at = static_cast<std::int64_t>(i) -
+          (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
+      Value part = items ? heap().unseen("", here(target))
+                         : subscript(value, heap().integer(at), *targets[i]);
+      if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
+      run_assign(*targets[i], part);
     }
     return;
   }
-  default: return;
+  const std::size_t extra = items->size() + 1 - targets.size();
+  for (std::size_t i = 0, from = 0; i < targets.size(); ++i) {
+    if (i == star) {
+      run_assign(*targets[i],
+          heap().list({items->begin() + static_cast<std::ptrdiff_t>(from),
+              items->begin() + static_cast<std::ptrdiff_t>(from + extra)}));
+      from += extra;
+    } else {
+      run_assign(*targets[i], (*items)[from++]);
+    }
   }
 }
 

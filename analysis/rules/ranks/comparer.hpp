@@ -88,6 +88,8 @@ private:
   // One way that the ranks may go.
   void follow(const JobRun& world, std::vector<Mismatch>& here);
   void play(const JobRun& world, std::vector<Mismatch>& here);
+  void play_to_stop(const JobView& view, const JobRun& world, const CollectiveSimulator& simulator,
+      const Stop& stop, bool parted, std::vector<Mismatch>& here);
   // What is asked of an object that only its name describes may be another's: then what the ranks wait in is
   // none of it.
   void presume(const JobRun& world, const Stop& stop, Mismatch& mismatch);

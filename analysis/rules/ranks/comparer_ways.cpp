@@ -133,7 +133,7 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
           note(*root_,
               "what a rank does is not known " +
                   (trace.certain_comms == 0 || trace.certain_comms > trace.comms.size() ? "from the beginning"
-                                                                                        : "behind line " +
+                                                                                        : "after line " +
                               std::to_string(line_of(trace.comms[trace.certain_comms - 1].place))) +
                   ", before the ranks wait.");
       return passed(world, &stop);
@@ -146,32 +146,9 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
   const bool parted = decide_differently(world);
   if (stop.kind != Stop::Kind::none && parted)
     note(*root_, "where ranks wait, they also decide differently what is open.");
+  if (stop.kind != Stop::Kind::none) return play_to_stop(view, world, simulator, stop, parted, here);
   Mismatch mismatch;
   mismatch.world = view.size();
-  if (stop.kind != Stop::Kind::none) {
-    if (assumed_ == Assumption::agreement && waits_across_loops(world, stop)) {
-      note(*root_, "ranks wait in loops of their own, of which nobody knows how many rounds they have.");
-      return passed(world, &stop);
-    }
-    const bool told = unequal(view, mismatch, true) || explain(view, simulator, stop, mismatch) ||
-        left_by_rank(view, mismatch);
-    // Where ranks decide differently by what only they have, another run may get past.
-    if (told && assumed_ == Assumption::agreement)
-      mismatch.jobs = describe_assumption(record_, worlds_asked(), world, mismatch.key, only_few_);
-    if (told && mismatch.certain) presume(world, stop, mismatch);
-    if (Mismatch left; told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted &&
-        left_by_rank(view, left)) {
-      left.world = view.size();
-      left_.try_emplace(left.key, std::move(left));
-    }
-    if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) {
-      here.push_back(std::move(mismatch));
-    } else if (Mismatch left; told && left_by_rank(view, left)) {
-      left.world = view.size();
-      here.push_back(std::move(left));
-    }
-    return;
-  }
   if (unequal(view, mismatch, false) || mixed(view, mismatch) || other_size(view, simulator, mismatch) ||
       uneven(view, mismatch) || unordered(view, mismatch)) {
     if (!parted) here.push_back(std::move(mismatch));
@@ -199,6 +176,34 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
       outsiders(view, simulator, mismatch))
     here.push_back(std::move(mismatch));
   passed(world);
+}
+
+// The ranks come to a stop in which they wait.
+void Comparer::play_to_stop(const JobView& view, const JobRun& world, const CollectiveSimulator& simulator,
+    const Stop& stop, bool parted, std::vector<Mismatch>& here) {
+  Mismatch mismatch;
+  mismatch.world = view.size();
+  if (assumed_ == Assumption::agreement && waits_across_loops(world, stop)) {
+    note(*root_, "ranks wait in loops of their own, of which nobody knows how many iterations they have.");
+    return passed(world, &stop);
+  }
+  const bool told = unequal(view, mismatch, true) || explain(view, simulator, stop, mismatch) ||
+      left_by_rank(view, mismatch);
+  // Where ranks decide differently by what only they have, another run may get past.
+  if (told && assumed_ == Assumption::agreement)
+    mismatch.jobs = describe_assumption(record_, worlds_asked(), world, mismatch.key, only_few_);
+  if (told && mismatch.certain) presume(world, stop, mismatch);
+  if (Mismatch left;
+      told && mismatch.cause == Cause::exit && !mismatch.by_surprise && !parted && left_by_rank(view, left)) {
+    left.world = view.size();
+    left_.try_emplace(left.key, std::move(left));
+  }
+  if (told && (mismatch.cause == Cause::local || mismatch.by_surprise || !parted)) {
+    here.push_back(std::move(mismatch));
+  } else if (Mismatch left; told && left_by_rank(view, left)) {
+    left.world = view.size();
+    here.push_back(std::move(left));
+  }
 }
 
 void Comparer::passed(const JobRun& world, const Stop* stop) {

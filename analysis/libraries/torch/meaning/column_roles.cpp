@@ -206,6 +206,28 @@ void warn_of_sizes(Op& op) {
             ": the loss repeats the smaller one, which is hardly meant. Give both the same shape");
 }
 
+// What a loss reports once the result goes into it. `if_trained`: only where the loss is trained through the
+// other operand.
+const Mark* kept_problem(Op& op, std::string_view column, std::string_view row, bool if_trained) {
+  const TensorState *a = op.tensor(column), *b = op.tensor(row);
+  auto* kept = op.run.heap().make<Mark>();
+  kept->if_trained = if_trained;
+  kept->problem.text = crossing_text(op, column, row);
+  kept->problem.place = op.call.place;
+  kept->problem.calls = op.run.site();
+  kept->problem.row = &op.call.row;
+  kept->problem.expr = op.call.expr;
+  kept->problem.node = op.call.node;
+  if (const syntax::Expr* expr = op.expression(column))
+    kept->problem.suggested_edits.push_back(
+        {interpreter::SuggestedEdit::How::append, column, expr, squeeze_of(a->shape),
+            "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
+  for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})
+    if (d.origin && d.origin->place)
+      kept->problem.evidence.emplace_back(d.origin->place, op.words(d) + " comes from here");
+  return kept;
+}
+
 }  // namespace
 
 void watch_column(Op& op, ColumnRole column_role, Value made) {
@@ -282,22 +304,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     const bool of_target = !told && !compares && !is_trained(*a) && !is_trained(*b) &&
         is_predicted(op, *a) != is_predicted(op, *b) && !is_set_apart(*a);
     if (!told && !of_target) return;
-    auto* kept = op.run.heap().make<Mark>();
-    kept->if_trained = of_target;
-    kept->problem.text = crossing_text(op, column, row);
-    kept->problem.place = op.call.place;
-    kept->problem.calls = op.run.site();
-    kept->problem.row = &op.call.row;
-    kept->problem.expr = op.call.expr;
-    kept->problem.node = op.call.node;
-    if (const syntax::Expr* expr = op.expression(column))
-      kept->problem.suggested_edits.push_back(
-          {interpreter::SuggestedEdit::How::append, column, expr, squeeze_of(a->shape),
-              "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
-    for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})
-      if (d.origin && d.origin->place)
-        kept->problem.evidence.emplace_back(d.origin->place, op.words(d) + " comes from here");
-    mark(kept);
+    mark(kept_problem(op, column, row, of_target));
     return;
   }
   case ColumnRole::keeps: return keep();

@@ -489,38 +489,7 @@ std::vector<Row> module_rows() {
       row(values::InternalRow::called_unseen, method, "", nullptr, {}, Operation::forward),
       // Who has them is a module.
       row(values::under<values::InternalRow::of_unseen, "parameters">, method, "", nullptr),
-      // By these methods programs run a part of what they call their model.
-      row(values::under<values::InternalRow::of_unseen, "forward">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "forward_features">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "extract_features">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "encode">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "encode_image">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "encode_text">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "get_image_features">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "get_text_features">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "get_intermediate_layers">, method, "", nullptr, {},
-          Operation::forward),
-      row(values::under<values::InternalRow::of_unseen, "inference">, method, "", nullptr, {},
-          Operation::forward),
       row(values::InternalRow::given_together, method, "*inputs", given_to_unseen),
-      row(values::under<values::InternalRow::of_unseen, "criterion()">, method, "input, target",
-          compared_by_unseen),
-      row(values::under<values::InternalRow::of_unseen, "loss_fn()">, method, "input, target",
-          compared_by_unseen),
-      row(values::under<values::InternalRow::of_unseen, "loss_func()">, method, "input, target",
-          compared_by_unseen),
-      row(values::under<values::InternalRow::of_unseen, "loss_function()">, method, "input, target",
-          compared_by_unseen),
-      row(values::under<values::InternalRow::of_unseen, "loss_fct()">, method, "input, target",
-          compared_by_unseen),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
@@ -559,6 +528,24 @@ std::vector<Row> module_rows() {
       row(values::InternalRow::parameters, class_, "", nullptr),
       row(values::InternalRow::parameters_iter, method, "", parameters_list),
   };
+  // By these methods programs run a part of what they call their model.
+  for (const std::string_view name : {values::under<values::InternalRow::of_unseen, "forward">,
+           values::under<values::InternalRow::of_unseen, "forward_features">,
+           values::under<values::InternalRow::of_unseen, "extract_features">,
+           values::under<values::InternalRow::of_unseen, "encode">,
+           values::under<values::InternalRow::of_unseen, "encode_image">,
+           values::under<values::InternalRow::of_unseen, "encode_text">,
+           values::under<values::InternalRow::of_unseen, "get_image_features">,
+           values::under<values::InternalRow::of_unseen, "get_text_features">,
+           values::under<values::InternalRow::of_unseen, "get_intermediate_layers">,
+           values::under<values::InternalRow::of_unseen, "inference">})
+    rows.push_back(row(name, method, "", nullptr, {}, Operation::forward));
+  for (const std::string_view name : {values::under<values::InternalRow::of_unseen, "criterion()">,
+           values::under<values::InternalRow::of_unseen, "loss_fn()">,
+           values::under<values::InternalRow::of_unseen, "loss_func()">,
+           values::under<values::InternalRow::of_unseen, "loss_function()">,
+           values::under<values::InternalRow::of_unseen, "loss_fct()">})
+    rows.push_back(row(name, method, "input, target", compared_by_unseen));
   for (const auto& more : {compiled_rows(), tensor_rows()}) rows.insert(rows.end(), more.begin(), more.end());
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
   for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"})
