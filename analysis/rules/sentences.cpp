@@ -1,9 +1,14 @@
 #include "rules/sentences.hpp"
 
 #include <cctype>
-#include <string_view>
 
 namespace stepzero::rules {
+
+std::string capitalized(std::string_view text) {
+  std::string made(text);
+  if (!made.empty()) made.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(made.front())));
+  return made;
+}
 
 std::size_t end_of_first_sentence(const std::string& message) {
   bool code = false, quoted = false;
@@ -26,7 +31,7 @@ std::string as_sentences(std::string message) {
   if (message.empty()) return message;
   const std::size_t word = message.find_first_not_of("abcdefghijklmnopqrstuvwxyz");
   const bool prose = word != std::string::npos && word > 0 && (message[word] == ' ' || message[word] == ',');
-  if (prose) message.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(message.front())));
+  if (prose) message = capitalized(message);
   while (message.ends_with("..") || message.ends_with("?.")) message.pop_back();
   // What is quoted may end with a mark of its own.
   const std::size_t last = message.find_last_not_of('"');

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace stepzero::rules {
 
+std::string capitalized(std::string_view text);
 // Where the first sentence ends, before its period; code and quoted text hold none. The size if it has no end
 // mark, or is the only one.
 std::size_t end_of_first_sentence(const std::string& message);

@@ -110,7 +110,7 @@ const std::deque<Hidden>& lightning_hidden() {
       {"pytorch_lightning.LightningModule.log",
           "name, value, prog_bar=False, logger=None, on_step=None, on_epoch=None, reduce_fx='mean', enable_graph=False, sync_dist=False, **options",
           logs<8>,
-          {.name = "self.log with sync_dist",
+          {.name = "`self.log` with `sync_dist=True`",
               .hidden = true,
               .because = "it reduces the value over all ranks",
               .only_if = 8}},

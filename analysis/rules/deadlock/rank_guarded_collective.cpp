@@ -9,6 +9,7 @@
 #include "rules/ranks/job_view.hpp"
 #include "rules/ranks/module_state.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 #include "rules/source.hpp"
 #include "syntax/text.hpp"
 #include "values/kept.hpp"
@@ -254,8 +255,7 @@ private:
     const std::string who = rank_list(seen.guarded.ranks, seen.world);
     std::string name(collective_name(event));
     std::string message;
-    std::string entering = who;
-    entering[0] = static_cast<char>(std::toupper(entering[0]));
+    const std::string entering = capitalized(who);
     const OperationEvent* const met = forward && hangs ? next_forward(seen) : nullptr;
     if (met) {
       message = entering + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " runs " : " run ") +
@@ -283,7 +283,7 @@ private:
       else
         message += "never enter it.";
       if (event.row->collective && event.row->collective->hidden)
-        message += " All ranks have to call it: " + std::string(event.row->collective->because) + ".";
+        message += " " + capitalized(event.row->collective->because) + ".";
       // Several that enter a reduction may be meant to be a group of their own.
       const bool of_several = seen.guarded.ranks.size() > 1 && !who.starts_with("every") &&
           event.row->collective && event.row->collective->group >= 0;

@@ -131,7 +131,7 @@ bool swallows(const Record& record, const Block& handler, const Failure& failure
 // function that nobody calls. After others it ends.
 std::vector<const AttemptEvent*> tries_with_more_after(const Root& root) {
   std::vector<const AttemptEvent*> found;
-  std::vector<const AttemptEvent*> open;  // tries that lie behind
+  std::vector<const AttemptEvent*> open;  // tries that follow
   const std::function<void(const Block&, bool)> walk = [&](const Block& block, bool repeated) {
     for (const Event* event : block.events) {
       if (event->kind == EventKind::operation && static_cast<const OperationEvent*>(event)->row->collective) {

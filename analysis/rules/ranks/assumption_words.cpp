@@ -54,7 +54,7 @@ std::string describe_assumption(
   if (!groups.empty())
     groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
   if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
-  if (asked.empty()) return "On all ways that were followed: ";
+  if (asked.empty()) return "On every path that was analyzed: ";
   std::string text = "Where the ranks agree on ";
   constexpr std::size_t most_named = 3;
   // So many answers are hardly ever given together; fewer already, where each rank reads them for itself.

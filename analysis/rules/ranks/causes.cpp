@@ -1,4 +1,5 @@
 #include "rules/ranks/cause_search.hpp"
+#include "rules/sentences.hpp"
 
 namespace stepzero::rules {
 
@@ -260,8 +261,9 @@ bool CauseSearch::tell_exit(const PathExit& exit, int owner, const CommEvent& co
           " until the launcher ends the job. Share the failure with all ranks, and raise on all of them."
                              : leave + " here" +
           (all && iteration > 0 ? " in iteration " + std::to_string(iteration) : std::string()) + ", and " +
-          wait + " in " + call_text(mismatch.name) + view_.at_line(comm.place) + " forever.";
-  mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
+          wait + " in " + call_text(mismatch.name) + view_.at_line(comm.place) + " forever. Make all ranks " +
+          verb.plural + " here, or none.";
+  mismatch.text = capitalized(mismatch.text);
   if (const auto* parting = mismatch.as<Parting>(); parting && parting->condition)
     mismatch.related.push_back({parting->condition, "by this condition"});
   mismatch.related.push_back({comm.place, wait + " here"});

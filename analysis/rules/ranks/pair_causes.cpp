@@ -210,7 +210,7 @@ bool CauseSearch::Pair::by_iterations(const LoopRun& loop) {
 
 // Nothing that was seen parts them: then it may be what is not known.
 bool CauseSearch::Pair::may_be_unknown() const {
-  // What all ranks decide alike parts nobody, as long as no loop of many iterations lies behind them.
+  // What all ranks decide alike parts nobody, as long as no loop of many iterations follows them.
   for (const int rank : {owner, other}) {
     const RankTrace& own = search.view_.trace(rank);
     for (const Decision& decision : own.decisions) {
@@ -256,10 +256,11 @@ void CauseSearch::Pair::word_guard() {
   if (guard) stand_at_guard();
   if (next) mismatch.make<GuardedEntry>().next_of_others = search.view_.of_main(*next);
   const auto mine = search.times_entered(owner, comm), theirs = search.times_entered(other, comm);
+  const bool fewer = (next && next->place == comm.place) || (!next && theirs > 0);
   std::string where;
   if (next && next->place == comm.place)
     where = other_words() + " enters it one time fewer";
-  else if (!next && theirs > 0)
+  else if (fewer)
     where = other_words() + " enters it " + (mine == theirs + 1 ? "one time fewer" : "fewer times");
   else if (next && next->name == comm.name)
     where = other_words() + " goes on to another " + call_text(without_article(comm.name)) +
@@ -267,7 +268,8 @@ void CauseSearch::Pair::word_guard() {
   else
     where = where_other_goes();
   mismatch.text = search.enter_alone(entering) + call_text(mismatch.name) + search.waits_forever(entering) +
-      where + ".";
+      where + ". Call it " + (fewer ? "equally often " : "") + "on all ranks" +
+      (comm.members.size() < static_cast<std::size_t>(search.view_.size()) ? " of its group." : ".");
 }
 
 // Where the paths to what comes first and to what comes next part, unless that is where the guard stands.

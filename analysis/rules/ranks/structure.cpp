@@ -2,6 +2,7 @@
 
 #include "rules/ranks/communication.hpp"
 #include "rules/ranks/job_view.hpp"
+#include "rules/sentences.hpp"
 #include "rules/walk.hpp"
 
 #include <algorithm>
@@ -257,7 +258,7 @@ private:
                                      : "continue with the next iteration") +
         " here, and " + wait + " in " + call_text(mismatch.name) + view.at_line(missed.event->place) +
         " forever. Make all ranks leave together: `broadcast` what decides.";
-    mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
+    mismatch.text = capitalized(mismatch.text);
     mismatch.related = {{exit.spot.guard->place, "by this condition"}, {missed.event->place, wait + " here"}};
     return mismatch;
   }

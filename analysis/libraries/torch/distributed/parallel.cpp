@@ -107,11 +107,11 @@ void carries(Runtime& run, Value value, const Instance& wrapper, int depth = 0) 
 }
 
 // Is the backward of this forward one that all ranks take part in, as far as this manager is concerned?
-Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
+Known synchronizes_in(Call& call, const Instance& wrapper, Value manager) {
   manager = call.run.resolve(manager);
   if (manager.is(Kind::choice)) {
-    const Known yes = synchronises_in(call, wrapper, manager.as<values::Choice>()->yes),
-                no = synchronises_in(call, wrapper, manager.as<values::Choice>()->no);
+    const Known yes = synchronizes_in(call, wrapper, manager.as<values::Choice>()->yes),
+                no = synchronizes_in(call, wrapper, manager.as<values::Choice>()->no);
     return yes == no ? yes : Known::unknown;
   }
   // A file is its own manager.
@@ -128,17 +128,17 @@ Known synchronises_in(Call& call, const Instance& wrapper, Value manager) {
     return Known::no;
   return Known::yes;
 }
-Known synchronises(Call& call, const Instance& wrapper) {
+Known synchronizes(Call& call, const Instance& wrapper) {
   Known all = Known::yes;
   for (const interpreter::Around* around = call.run.around(); around; around = around->outer) {
-    const Known one = synchronises_in(call, wrapper, around->manager);
+    const Known one = synchronizes_in(call, wrapper, around->manager);
     if (one == Known::no) return one;
     if (one == Known::unknown) all = one;
   }
   return all;
 }
 void carries_backward(Call& call, Value results, const Instance& wrapper) {
-  const Known all_take_part = synchronises(call, wrapper);
+  const Known all_take_part = synchronizes(call, wrapper);
   if (all_take_part == Known::yes) return carries(call.run, results, wrapper);
   const Value perhaps = all_take_part == Known::unknown ? kept(call.run, wrapper, held_back) : Value{};
   if (perhaps.is(Kind::instance)) carries(call.run, results, *perhaps.as<Instance>());
@@ -448,15 +448,15 @@ const std::deque<Hidden>& hidden() {
               .hidden = true,
               .because = "each layer's parameters are gathered from all ranks"}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict,
-          {.name = "FSDP state_dict", .hidden = true, .because = sharded_state}},
+          {.name = "`state_dict` of an FSDP module", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", uniform,
-          {.name = "FSDP clip_grad_norm_",
+          {.name = "`clip_grad_norm_` of an FSDP module",
               .hidden = true,
               .because = "the norm is summed over the shards of all ranks"}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options",
           context, {.name = "summon_full_params", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options",
-          state_dict, {.name = "FSDP optim_state_dict", .hidden = true, .because = sharded_state}},
+          state_dict, {.name = "`optim_state_dict` of FSDP", .hidden = true, .because = sharded_state}},
       {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options",
           state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
 
