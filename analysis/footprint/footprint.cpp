@@ -96,7 +96,7 @@ private:
           0, 0, {}, {}, {}, {}};
       Bytes parameters, buffers;
       Dtype dtype = Dtype::unknown;
-      // Those inside stand behind it, deeper.
+      // Those inside follow it, deeper.
       for (std::size_t j = i; j < tree.modules.size() && (j == i || tree.modules[j].depth > module.depth);
           ++j)
         for (const Held& held : tree.modules[j].own) {

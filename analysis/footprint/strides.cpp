@@ -373,7 +373,7 @@ std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as) {
   if (strides.size() != from.dims.size() || !from.ndim_known || !as.ndim_known) return std::vector<Int>{};
   std::vector<Int> made(as.dims.size());
-  // Runs of dimensions that lie behind each other, from the last; each covers some of the new ones.
+  // Runs of dimensions that follow each other, from the last; each covers some of the new ones.
   std::size_t at = as.dims.size();
   Int base = nullptr, run = s.constant(1);
   for (std::size_t i = from.dims.size(); i-- > 0;) {

@@ -14,7 +14,7 @@ struct Arguments {
   std::vector<std::pair<syntax::Name, values::Value>> keywords;
   bool spread = false;    // `*unknown` or `**unknown` among them
   values::Value rest{};   // what any one of the positional ones that are not known is like; may be absent
-  std::size_t after = 0;  // how many of `positional` are known to stand behind it
+  std::size_t after = 0;  // how many of `positional` are known to follow it
   values::Int rest_length = nullptr;  // how many the unknown ones are; null: not known
   values::Value named_rest{};  // what any one of the keywords that are not known is like, or what they were
                                // taken from; may be absent

@@ -72,7 +72,7 @@ enum class Operation : std::uint8_t {
   normalizes_batch,  // it needs more than one value per channel in training
   split,             // data is parted at random
   fitted,            // something learns from data: a scaler, a tokenizer
-  window,            // of the data, from the index of a sample on: a neighbour's overlaps it
+  window,            // of the data, from the index of a sample on: a neighbor's overlaps it
   kept,              // an iteration of a loop adds a tensor to what the next iterations add to
   refuses_autocast,  // it raises under autocast of CUDA to half precision
   framework,         // the loop, or a part of it, is handed to a library that does the rest
@@ -300,7 +300,7 @@ struct Call {
   const syntax::CallExpr* expr;  // may be null
   const syntax::Expr* node;      // the expression evaluated; may be null
   values::Place place;
-  std::size_t after = 0;  // of the arguments given by place: how many are known to stand behind `*unknown`
+  std::size_t after = 0;  // of the arguments given by place: how many are known to follow `*unknown`
   Value at(std::size_t i) const { return i < arguments.size() ? arguments[i] : Value{}; }
 };
 

@@ -27,7 +27,7 @@ public:
   bool is_a(values::Value object, std::string_view class_path) const;
 
 private:
-  // What lies behind a name of something: (the owner's address, the name).
+  // What follows a name of something: (the owner's address, the name).
   struct Member {
     const void* owner;
     syntax::Name name;

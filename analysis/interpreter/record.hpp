@@ -87,7 +87,7 @@ public:
   std::vector<std::unique_ptr<Around>> arounds;
   mutable std::map<std::type_index, std::shared_ptr<const void>>
       derived;                    // what readers have found out and share
-  std::string path;               // of the analysed file
+  std::string path;               // of the analyzed file
   std::vector<std::string> read;  // other files looked at, found or not
   bool out_of_budget = false;
   bool cancelled = false;

@@ -161,9 +161,9 @@ protected:
   bool killed_ = false;                       // the expression that was evaluated does not return
   std::unordered_map<const values::Function*, int> active_;
   std::unordered_map<const syntax::FunctionStmt*, values::Function*>
-      functions_;  // of the analysed file, last made
+      functions_;  // of the analyzed file, last made
   std::vector<values::Function*> function_order_;
-  std::vector<values::Class*> classes_;  // of the analysed file
+  std::vector<values::Class*> classes_;  // of the analyzed file
   // Whether the texts of functions communicate, and which texts say so.
   struct Communicates {
     bool found = false;
@@ -175,9 +175,9 @@ protected:
   syntax::PhaseClock* clock_ = nullptr;
   Int roles_[6] = {};  // the atoms made for roles so far: see Record::roles
   std::string main_path_;
-  const values::Scope* globals_ = nullptr;  // of the analysed file
+  const values::Scope* globals_ = nullptr;  // of the analyzed file
   Used* used_ = nullptr;                    // of the part that runs
-  bool following_ = false;                  // the statements of the analysed file run
+  bool following_ = false;                  // the statements of the analyzed file run
 };
 
 }  // namespace stepzero::interpreter

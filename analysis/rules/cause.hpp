@@ -5,7 +5,7 @@
 
 namespace stepzero::rules {
 
-// A finding stands in the file that was analysed, at the call that leads to its cause. Null where the cause
+// A finding stands in the file that was analyzed, at the call that leads to its cause. Null where the cause
 // stands there itself.
 const Location* cause_of(const Finding& finding);
 

@@ -22,7 +22,7 @@ public:
   Report(const Record& record, const RankResults& ranks, const Rule& rule, std::vector<Finding>& findings)
       : record_(record), ranks_(ranks), rule_(rule), findings_(findings) {}
 
-  // A finding at a place. It belongs to the analysed file: a place elsewhere is replaced by the innermost
+  // A finding at a place. It belongs to the analyzed file: a place elsewhere is replaced by the innermost
   // call in this file that led there, and becomes a related location; without such a call nothing is
   // reported. Null then.
   Finding* add(Severity severity, Place where, const interpreter::CallSite* calls, std::string message);

@@ -1,4 +1,4 @@
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 
 #include "rules/shape/operator_problem.hpp"
 #include "values/internal_rows.hpp"
@@ -173,7 +173,7 @@ std::string_view reporting_rule_of(const Record& record, const ProblemEvent& pro
   return {};
 }
 
-void report_specialised(const Record& record, Report& report, std::string_view rule,
+void report_specialized(const Record& record, Report& report, std::string_view rule,
     const std::function<std::string(const ProblemEvent&)>& words,
     const std::function<void(const ProblemEvent&, Finding&)>& refine) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {

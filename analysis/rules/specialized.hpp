@@ -14,7 +14,7 @@ bool speaks_of_experts(const Record& record, Place place);
 // Is a condition about the layout of processes, in their usual names?
 bool speaks_of_layout(std::string_view condition);
 // Reports the problems that the rule tells, as errors; `words` completes the message and may relate places.
-void report_specialised(const Record& record, Report& report, std::string_view rule,
+void report_specialized(const Record& record, Report& report, std::string_view rule,
     const std::function<std::string(const ProblemEvent&)>& words,
     const std::function<void(const ProblemEvent&, Finding&)>& refine = {});
 

@@ -8,7 +8,7 @@
 
 namespace stepzero::snapshot {
 
-// Adds the facts of the analysed file, sorted by place: of each what all runs that came there have in common.
+// Adds the facts of the analyzed file, sorted by place: of each what all runs that came there have in common.
 void collect_facts(const interpreter::Record& record, std::vector<Fact>& facts);
 
 }  // namespace stepzero::snapshot

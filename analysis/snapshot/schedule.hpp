@@ -59,7 +59,7 @@ struct ScheduleNode {
     handler,    // `body` where the try at this place fails
     hang,       // `calls`: where the ranks stand that wait; the others have ended
     unmatched,  // the same, but whom they wait for may be elsewhere: nobody here calls this function
-    unreached,  // `body` stands behind a hang
+    unreached,  // `body` follows a hang
   };
   Kind kind = Kind::step;
   std::vector<Communication> calls;

@@ -46,7 +46,7 @@ struct DisplayValue {
 // What the run knows of a place: each assigned name, each parameter with a known value, each attribute set on
 // self and each expression statement (`is_place`), and every other expression (for hover).
 struct Fact {
-  syntax::Span span;  // absolute bytes, in the analysed file
+  syntax::Span span;  // absolute bytes, in the analyzed file
   std::string name;   // "x", "self.fc1"; the text of an expression statement; empty for other expressions
   bool is_place = false;
   bool is_assignment = false;  // takes an inlay hint after the name

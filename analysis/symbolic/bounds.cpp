@@ -253,7 +253,7 @@ std::uint64_t Context::State::bounds_near(const Mentions& mentions) const {
     case Undo::What::bound:
     case Undo::What::rule:
     case Undo::What::inequality:
-      if (meet(undo.mentions, near)) name = named(name, undo.learnt);
+      if (meet(undo.mentions, near)) name = named(name, undo.learned);
       break;
     default: break;
     }

@@ -69,7 +69,7 @@ std::uint64_t Context::State::known_near(const Mentions& mentions) const {
   const Mentions near = reached(mentions, Through::clauses);
   std::uint64_t name = 0;
   for (const Undo& undo : log)
-    if (meet(undo.mentions, near)) name = named(name, undo.learnt);
+    if (meet(undo.mentions, near)) name = named(name, undo.learned);
   // Trials are of the newest disjunctions, wherever these are.
   for (std::size_t i = 0; i < std::min(clauses.size(), most_cases); ++i)
     if (const Cond clause = clauses[clauses.size() - 1 - i]; meet(clause->mentions, near))

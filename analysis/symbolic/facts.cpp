@@ -160,12 +160,12 @@ void Context::State::spend_on_open_clause(int before) {
 }
 
 // A disjunction of which all but one are false makes that one true.
-bool Context::State::propagate(const Mentions& learnt) {
+bool Context::State::propagate(const Mentions& learned) {
   if (propagating || clauses.empty()) return true;
   propagating = true;
   ++nesting;
   bool consistent = true;
-  Mentions touched = reached(learnt, Through::facts);
+  Mentions touched = reached(learned, Through::facts);
   for (std::size_t i = 0; consistent && i < clauses.size();) {
     const Cond clause = clauses[i++];
     if (!meet(clause->mentions, touched)) continue;
@@ -194,7 +194,7 @@ bool Context::State::propagate(const Mentions& learnt) {
     consistent = undecided[0] && learn(undecided[0]);
     if (!consistent) break;
     touched = reached(touched | undecided[0]->mentions, Through::facts);
-    i = 0;  // what was learnt may settle an earlier one
+    i = 0;  // what was learned may settle an earlier one
   }
   --nesting;
   propagating = false;

@@ -208,8 +208,8 @@ struct Undo {
   enum class What : std::uint8_t { bound, truth, rule, inequality, apart, clause } what;
   std::uint32_t index = 0;
   Interval old{};
-  std::uint64_t before = 0;  // what `now` was
-  std::uint64_t learnt = 0;  // names what is known by it
+  std::uint64_t before = 0;   // what `now` was
+  std::uint64_t learned = 0;  // names what is known by it
   Mentions mentions{};
 };
 
@@ -314,11 +314,11 @@ struct Context::State {
   std::vector<Int> inequalities;  // <= 0
   std::vector<Int> apart;         // != 0
   std::vector<Cond> clauses;      // disjunctions that hold
-  // Of each, two alternatives that were open when it was last looked at. They were so before what was learnt
-  // since, and are while nothing is learnt of them.
+  // Of each, two alternatives that were open when it was last looked at. They were so before what was learned
+  // since, and are while nothing is learned of them.
   std::vector<std::array<Cond, 2>> watched;
   std::vector<Undo> log;
-  // Names the present state of the facts: made of what was learnt, in order, so that to learn the same again
+  // Names the present state of the facts: made of what was learned, in order, so that to learn the same again
   // leads to the same name. Different states have different ones, but for the chance that 64 bits leave.
   std::uint64_t now = 1;
   int nesting = 0;  // of assumptions made for the sake of an answer
@@ -342,9 +342,9 @@ struct Context::State {
 
   bool assume(Cond condition);
   bool learn(Cond condition);
-  bool propagate(const Mentions& learnt);
+  bool propagate(const Mentions& learned);
   void spend_on_open_clause(int before);  // `before`: the effort that was left
-  // All that facts connect with what is mentioned, so that what is learnt of the one may tell of the other;
+  // All that facts connect with what is mentioned, so that what is learned of the one may tell of the other;
   // also through disjunctions that hold, but one.
   enum class Through : std::uint8_t { facts, clauses };
   Mentions reached(Mentions from, Through through, Cond but = nullptr) const;
@@ -354,13 +354,13 @@ struct Context::State {
   bool add_equation(Int zero, int depth, bool quotient_of_itself);
   bool nudge_apart();
   bool solve(Int zero, bool quotient_of_itself);  // adds the rule that replaces an atom or a product
-  // `content` and `more` say what is learnt, `about` of what.
+  // `content` and `more` say what is learned, `about` of what.
   void note(Undo undo, const Mentions& about, std::uint64_t content, std::uint64_t more = 0) {
     undo.before = now;
     undo.mentions = about;
-    undo.learnt = named(named(static_cast<std::uint64_t>(undo.what) << 32 | undo.index, content), more);
+    undo.learned = named(named(static_cast<std::uint64_t>(undo.what) << 32 | undo.index, content), more);
     log.push_back(undo);
-    now = named(now, log.back().learnt);
+    now = named(now, log.back().learned);
   }
   std::vector<std::pair<std::size_t, Cond>>
       assumptions;  // what the log's entries come from, by where each begins

@@ -214,7 +214,7 @@ struct NamedExpr : Expr {
   const Expr* value;
 };
 // Text that is no expression yet. Evaluates to unknown; its lowerable parts are kept so that they are still
-// analysed. All that is read in a broken line stands below an ErrorExpr; an expression that is none holds no
+// analyzed. All that is read in a broken line stands below an ErrorExpr; an expression that is none holds no
 // error.
 struct ErrorExpr : Expr {
   List<const Expr*> parts;

@@ -21,7 +21,7 @@ public:
         [](std::uint32_t at, const Move& move) { return at < move.from; });
     return after == moves_.begin() ? then : static_cast<std::uint32_t>(then + std::prev(after)->by);
   }
-  // Its end stands behind its last byte.
+  // Its end follows its last byte.
   Span now(Span then) const {
     return then.begin == then.end ? Span{now(then.begin), now(then.begin)}
                                   : Span{now(then.begin), now(then.end - 1) + 1};
@@ -42,7 +42,7 @@ public:
   // One more edit, in bytes of the text as it is.
   void add(const Difference& edit) {
     const std::int64_t by = static_cast<std::int64_t>(edit.end_now) - edit.end_before;
-    // The first byte of the text as it was that stands behind the edit.
+    // The first byte of the text as it was that follows the edit.
     std::size_t at = 0;
     std::int64_t from = edit.end_before, moved = 0;
     for (; at < moves_.size(); ++at) {

@@ -527,7 +527,7 @@ struct TensorState : Object {
   std::uint32_t version = 0;         // how often it was written in place since it was made
   const Producer* made = nullptr;    // where it came from; null: not known, or from several paths
   std::vector<Dim> first;  // of a tensor whose rank is not known: what its first dimensions were found to be
-  // How many elements lie between neighbours along each dimension, where that is known: the elements are then
+  // How many elements lie between neighbors along each dimension, where that is known: the elements are then
   // dense, in this or another order of the dimensions. Else empty.
   std::vector<Int> strides;
   mutable Value shape_value;  // its shape, where the rank is not known: the same each time it is asked for

@@ -1,4 +1,4 @@
-// Codecs of text document synchronisation.
+// Codecs of text document synchronization.
 #include "protocol/lsp/document.hpp"
 
 #include "protocol/fields.hpp"

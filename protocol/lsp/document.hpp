@@ -1,4 +1,4 @@
-// Text document synchronisation.
+// Text document synchronization.
 #pragma once
 
 #include "protocol/lsp/basic.hpp"

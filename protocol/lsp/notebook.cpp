@@ -1,4 +1,4 @@
-// Codecs of notebook synchronisation.
+// Codecs of notebook synchronization.
 #include "protocol/lsp/notebook.hpp"
 
 #include "protocol/fields.hpp"

@@ -1,4 +1,4 @@
-// Notebook document synchronisation: a notebook is a list of cells, each cell's text a text document of its
+// Notebook document synchronization: a notebook is a list of cells, each cell's text a text document of its
 // own.
 #pragma once
 

@@ -200,7 +200,7 @@ private:
       }
       ++report.files;
       if (results[i].is_too_large)
-        say(inputs_.names.displayed(path) + ": too large to be analysed (over 8 MiB)");
+        say(inputs_.names.displayed(path) + ": too large to be analyzed (over 8 MiB)");
       if (!results[i].unparsed.empty() && ++unparsed <= most_unparsed_named)
         say_unparsed(inputs_.names.displayed(path), results[i].unparsed);
       for (const std::string& failure : results[i].failures) {
@@ -346,7 +346,7 @@ private:
     say_unreadable(report);
     std::string output;
     switch (options_.format) {
-    case Format::text: output = text_report(report, has_colours(STDOUT_FILENO)); break;
+    case Format::text: output = text_report(report, has_colors(STDOUT_FILENO)); break;
     case Format::json: output = json_report(report); break;
     case Format::sarif: output = sarif_report(report); break;
     case Format::github: output = github_report(report); break;

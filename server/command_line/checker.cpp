@@ -18,7 +18,7 @@ namespace stepzero::server {
 namespace {
 
 // Beyond this the parser gives no statements.
-constexpr std::uint32_t largest_analysed = 8u << 20;
+constexpr std::uint32_t largest_analyzed = 8u << 20;
 
 // Where the scripts of a program lie that is checked by its own name.
 constexpr std::string_view usual_folders[] = {
@@ -141,7 +141,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
   }
   checked.reading = since(begin);
   const auto read = Clock::now();
-  checked.is_too_large = module->text->size() > largest_analysed;
+  checked.is_too_large = module->text->size() > largest_analyzed;
   if (module->has_error && !is_notebook(path)) checked.unparsed = snapshot::unparsed_lines(*module);
   const Settings& wanted = settings(path);
   snapshot::Options options;
@@ -172,7 +172,7 @@ Checked Checker::check(const std::string& path, const std::shared_ptr<const Over
     checked.failures.push_back(std::string("the analysis: ") + error.what());
   }
   wanted.apply(checked.findings);
-  checked.analysing = since(read);
+  checked.analyzing = since(read);
   return checked;
 }
 

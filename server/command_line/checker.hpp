@@ -36,12 +36,12 @@ struct Checked {
   std::vector<std::string> failures;     // rules that threw: "id: what"
   std::string unreadable;                // why the file is not checked; empty: it is
   std::string not_checked;               // why no rule reads it; empty: it was checked
-  bool is_too_large = false;             // readable, but beyond what is analysed
+  bool is_too_large = false;             // readable, but beyond what is analyzed
   std::vector<std::uint32_t> unparsed;   // lines that are no Python, in order; zero-based
   // For --statistics.
   bool is_from_cache = false;
   std::chrono::microseconds reading{},
-      analysing{};  // until its own syntax was there; from then on, with what it imports
+      analyzing{};  // until its own syntax was there; from then on, with what it imports
   std::array<std::chrono::microseconds, static_cast<std::size_t>(syntax::Phase::count)> phases{};
   std::vector<std::pair<std::string, std::uint64_t>> roots;  // that took the most steps
   std::uint64_t steps = 0;

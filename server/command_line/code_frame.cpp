@@ -94,7 +94,7 @@ public:
 private:
   void row(std::string number, const std::string& content) {
     number.insert(0, gutter_ - std::min(gutter_, number.size()), ' ');
-    std::string line = painted(number + " |", ansi::blue, style_.has_colours);
+    std::string line = painted(number + " |", ansi::blue, style_.has_colors);
     if (!content.empty()) line += " " + content;
     result_ += line + "\n";
   }
@@ -118,7 +118,7 @@ private:
     row(std::to_string(line + 1), displayed.line);
     if (line != first_ && begin >= end) return;
     const std::string carets(std::max<std::size_t>(1, displayed.end - displayed.begin), '^');
-    row("", std::string(displayed.begin, ' ') + painted(carets, style_.colour, style_.has_colours));
+    row("", std::string(displayed.begin, ' ') + painted(carets, style_.color, style_.has_colors));
   }
 
   const syntax::Text& text_;

@@ -9,8 +9,8 @@
 namespace stepzero::server {
 
 struct FrameStyle {
-  std::string_view colour;  // of the carets
-  bool has_colours = false;
+  std::string_view color;  // of the carets
+  bool has_colors = false;
   std::uint32_t context = 1;  // lines shown before and after
   std::size_t width = 120;    // columns; longer lines are cut around the place
 };

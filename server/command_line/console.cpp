@@ -54,7 +54,7 @@ void say(std::string_view message) {
 
 bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1; }
 
-bool has_colours(int descriptor) {
+bool has_colors(int descriptor) {
   const char* refused = std::getenv("NO_COLOR");
   if (refused != nullptr && *refused != '\0') return false;
   const char* terminal = std::getenv("TERM");

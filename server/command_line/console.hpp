@@ -22,7 +22,7 @@ void write_error(std::string_view text);
 void say(std::string_view message);
 
 // NO_COLOR and a dumb terminal are honoured.
-bool has_colours(int descriptor);
+bool has_colors(int descriptor);
 bool is_terminal(int descriptor);
 
 // A line on standard error that shows how far the work is, if that is a terminal and the work is long.

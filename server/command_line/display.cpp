@@ -82,9 +82,9 @@ std::string sanitized_lines(std::string_view text) {
   return result;
 }
 
-std::string painted(std::string_view text, std::string_view colour, bool has_colours) {
-  if (!has_colours) return std::string(text);
-  return std::string(colour).append(text).append(ansi::reset);
+std::string painted(std::string_view text, std::string_view color, bool has_colors) {
+  if (!has_colors) return std::string(text);
+  return std::string(color).append(text).append(ansi::reset);
 }
 
 }  // namespace stepzero::server

@@ -34,7 +34,7 @@ inline constexpr std::string_view cyan = "\x1b[36m";
 inline constexpr std::string_view green = "\x1b[32m";
 }  // namespace ansi
 
-// `text` in a colour, or as it is.
-std::string painted(std::string_view text, std::string_view colour, bool has_colours);
+// `text` in a color, or as it is.
+std::string painted(std::string_view text, std::string_view color, bool has_colors);
 
 }  // namespace stepzero::server

@@ -40,7 +40,7 @@ struct Report {
   std::pair<Place, Place> places(const rules::Location& where) const;
 };
 
-std::string text_report(const Report& report, bool has_colours);
+std::string text_report(const Report& report, bool has_colors);
 std::string json_report(const Report& report);
 std::string sarif_report(const Report& report);
 std::string github_report(const Report& report);

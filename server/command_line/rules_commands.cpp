@@ -105,7 +105,7 @@ int run_rules(Format format) {
 int run_explain(const std::string& id) {
   if (const rules::Rule* rule = rules::find_rule(id)) {
     const std::string page = rules::page(*rule);
-    return print(has_colours(STDOUT_FILENO) ? for_terminal(page) : page);
+    return print(has_colors(STDOUT_FILENO) ? for_terminal(page) : page);
   }
   const std::vector<std::string> ids = rule_ids();
   std::string members;

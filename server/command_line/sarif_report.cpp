@@ -47,8 +47,8 @@ public:
           rules::page(rule));
     }
     add_rule(std::string(configuration_rule), rules::Severity::warning, "A setting that cannot be understood",
-        "A setting that is misspelt or of the wrong type has no effect.",
-        "A setting that is misspelt or of the wrong type has no effect.");
+        "A setting that is misspelled or of the wrong type has no effect.",
+        "A setting that is misspelled or of the wrong type has no effect.");
     Json results = Json::array();
     const std::vector<std::string> keys = fingerprints(report_);
     for (std::size_t i = 0; i < keys.size(); ++i) {

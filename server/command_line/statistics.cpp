@@ -15,9 +15,9 @@ const std::string indent(42, ' ');  // under the name of the file
 double milliseconds(std::chrono::microseconds time) { return static_cast<double>(time.count()) / 1000; }
 
 std::string row(
-    double reading, double analysing, std::uint64_t steps, std::size_t units, const std::string& name) {
+    double reading, double analyzing, std::uint64_t steps, std::size_t units, const std::string& name) {
   char numbers[96];
-  std::snprintf(numbers, sizeof numbers, "%10.1f %10.1f %10llu %8zu  ", reading, analysing,
+  std::snprintf(numbers, sizeof numbers, "%10.1f %10.1f %10llu %8zu  ", reading, analyzing,
       static_cast<unsigned long long>(steps), units);
   return numbers + name + "\n";
 }
@@ -32,7 +32,7 @@ std::string phases(const Checked& checked) {
       order, [&](std::size_t a, std::size_t b) { return checked.phases[a] > checked.phases[b]; });
   std::string text;
   for (const std::size_t i : order) {
-    if (checked.phases[i].count() == 0 || checked.phases[i] < checked.analysing / 10) continue;
+    if (checked.phases[i].count() == 0 || checked.phases[i] < checked.analyzing / 10) continue;
     char took[32];
     std::snprintf(took, sizeof took, " %.1f ms", milliseconds(checked.phases[i]));
     text += (text.empty() ? "" : ", ") + std::string(names[i]) + took;
@@ -53,7 +53,7 @@ std::string roots(const Checked& checked) {
 std::string statistics(const std::vector<std::string>& names, const std::vector<Checked>& results) {
   std::vector<std::size_t> order(results.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto taken = [&](std::size_t i) { return results[i].reading + results[i].analysing; };
+  const auto taken = [&](std::size_t i) { return results[i].reading + results[i].analyzing; };
   std::stable_sort(
       order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return taken(a) > taken(b); });
   Checked all;
@@ -61,13 +61,13 @@ std::string statistics(const std::vector<std::string>& names, const std::vector<
   for (const Checked& each : results) {
     cached += each.is_from_cache;
     all.reading += each.reading;
-    all.analysing += each.analysing;
+    all.analyzing += each.analyzing;
     all.steps += each.steps;
     for (std::size_t i = 0; i < all.phases.size(); ++i) all.phases[i] += each.phases[i];
     all.units += each.units;
   }
   std::string text = "reading ms    runs ms      steps    units  file\n";
-  text += row(milliseconds(all.reading), milliseconds(all.analysing), all.steps, all.units,
+  text += row(milliseconds(all.reading), milliseconds(all.analyzing), all.steps, all.units,
       std::to_string(results.size()) + (results.size() == 1 ? " file, " : " files, ") +
           std::to_string(cached) + " from the cache");
   if (const std::string took = phases(all); !took.empty()) text += indent + took + "\n";
@@ -75,7 +75,7 @@ std::string statistics(const std::vector<std::string>& names, const std::vector<
     const Checked& each = results[order[i]];
     if (each.is_from_cache) continue;
     text += row(
-        milliseconds(each.reading), milliseconds(each.analysing), each.steps, each.units, names[order[i]]);
+        milliseconds(each.reading), milliseconds(each.analyzing), each.steps, each.units, names[order[i]]);
     if (const std::string took = phases(each); !took.empty()) text += indent + took + "\n";
     if (const std::string costly = roots(each); !costly.empty()) text += indent + "steps: " + costly + "\n";
   }

@@ -11,7 +11,7 @@ namespace stepzero::server {
 
 namespace {
 
-std::string_view colour_of(rules::Severity severity) {
+std::string_view color_of(rules::Severity severity) {
   switch (severity) {
   case rules::Severity::error: return ansi::red;
   case rules::Severity::warning: return ansi::yellow;
@@ -27,7 +27,7 @@ std::string counted(std::size_t count, std::string_view word) {
 
 class Writer {
 public:
-  Writer(const Report& report, bool has_colours) : report_(report), has_colours_(has_colours) {}
+  Writer(const Report& report, bool has_colors) : report_(report), has_colors_(has_colors) {}
 
   std::string run() {
     for (const rules::Finding& finding : report_.findings) write(finding);
@@ -43,10 +43,10 @@ private:
         std::to_string(at.column);
   }
 
-  void frame(const rules::Location& where, std::string_view colour, std::uint32_t context) {
+  void frame(const rules::Location& where, std::string_view color, std::uint32_t context) {
     const auto text = report_.texts.find(where.path);
     if (text == report_.texts.end() || !text->second) return;
-    const FrameStyle style{colour, has_colours_, context, 120};
+    const FrameStyle style{color, has_colors_, context, 120};
     const auto cells = report_.cells.find(where.path);
     if (cells == report_.cells.end()) {
       result_ += code_frame(*text->second, where.span, style);
@@ -63,19 +63,19 @@ private:
   }
 
   void write(const rules::Finding& finding) {
-    const std::string_view colour = colour_of(finding.severity);
-    result_ += painted(place(finding.where), ansi::bold, has_colours_) + ": " +
-        painted(rules::name(finding.severity), colour, has_colours_) + "[" + std::string(finding.rule) +
-        "]: " + painted(sanitized(finding.message), ansi::bold, has_colours_) + "\n";
-    frame(finding.where, colour, 1);
+    const std::string_view color = color_of(finding.severity);
+    result_ += painted(place(finding.where), ansi::bold, has_colors_) + ": " +
+        painted(rules::name(finding.severity), color, has_colors_) + "[" + std::string(finding.rule) +
+        "]: " + painted(sanitized(finding.message), ansi::bold, has_colors_) + "\n";
+    frame(finding.where, color, 1);
     for (const rules::Related& related : finding.related) {
-      result_ += painted("  -> ", ansi::blue, has_colours_) + place(related.where) + ": " +
+      result_ += painted("  -> ", ansi::blue, has_colors_) + place(related.where) + ": " +
           sanitized(related.message) + "\n";
       frame(related.where, ansi::blue, 0);
     }
     for (const rules::Fix& fix : finding.fixes) {
       const std::string_view label = fix.preferred ? "  fix: " : "  possible fix: ";
-      result_ += painted(label, ansi::green, has_colours_) + sanitized(fix.title) + "\n";
+      result_ += painted(label, ansi::green, has_colors_) + sanitized(fix.title) + "\n";
     }
     result_ += "\n";
   }
@@ -114,12 +114,12 @@ private:
   }
 
   const Report& report_;
-  bool has_colours_;
+  bool has_colors_;
   std::string result_;
 };
 
 }  // namespace
 
-std::string text_report(const Report& report, bool has_colours) { return Writer(report, has_colours).run(); }
+std::string text_report(const Report& report, bool has_colors) { return Writer(report, has_colors).run(); }
 
 }  // namespace stepzero::server

@@ -8,7 +8,7 @@
 namespace stepzero::server {
 
 // The known word that `word` is most likely a slip of the finger for; empty if none is near. A word without
-// '/' is also compared with what stands behind the '/' of known ones.
+// '/' is also compared with what follows the '/' of known ones.
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known);
 
 // ` (did you mean "amp"?)`, or nothing.

@@ -104,7 +104,7 @@ private:
         any_wrong = true;
       }
     }
-    // An empty `select` means every rule, which is not what a list of misspelt names asks for; but checking
+    // An empty `select` means every rule, which is not what a list of misspelled names asks for; but checking
     // too much is safer than checking nothing.
     if (!any_wrong || !names.empty()) into = std::move(names);
   }

@@ -116,7 +116,7 @@ std::shared_ptr<const Analysis> analyse_from(bool afresh, const SharedState& wor
 
 }  // namespace
 
-std::shared_ptr<const Analysis> analyse(const SharedState& world, const std::string& path, bool want_facts,
+std::shared_ptr<const Analysis> analyze(const SharedState& world, const std::string& path, bool want_facts,
     const std::atomic<bool>* cancelled, const Early& early) {
   return analyse_from(false, world, path, want_facts, cancelled, early);
 }

@@ -65,7 +65,7 @@ using Early = std::function<void(std::shared_ptr<const Analysis>)>;
 
 // Runs on the pool. With `want_facts` false no hover and no hint can be answered from it. `early` gets the
 // analysis as it is before its facts are collected.
-std::shared_ptr<const Analysis> analyse(const SharedState& world, const std::string& path, bool want_facts,
+std::shared_ptr<const Analysis> analyze(const SharedState& world, const std::string& path, bool want_facts,
     const std::atomic<bool>* cancelled, const Early& early = {});
 
 // Analyses an open document from the beginning, and keeps that run for its next edit. Runs on the pool.

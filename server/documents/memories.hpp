@@ -16,7 +16,7 @@ public:
   // What was kept for the path; empty if nothing was, or another analysis has it.
   snapshot::RunCache take(const std::string& path);
   bool is_bloated(const std::string& path);
-  // Of the documents that were analysed last, only so many are kept: a run holds some hundred times the text.
+  // Of the documents that were analyzed last, only so many are kept: a run holds some hundred times the text.
   void give(const std::string& path, snapshot::RunCache memory);
 
 private:

@@ -1,4 +1,4 @@
-// What stands behind an assigned name. Knows facts and settings; knows no protocol.
+// What follows an assigned name. Knows facts and settings; knows no protocol.
 #pragma once
 
 #include "server/configuration/settings.hpp"

@@ -89,7 +89,7 @@ void Analyses::publish_open() {
   auto client_view = std::make_shared<ClientView>(*client_view_);
   client_view->uris.clear();
   for (const auto& [uri, document] : documents_) {
-    if (document->analysed && document->draft) open->emplace(document->path, document->parsed);
+    if (document->analyzed && document->draft) open->emplace(document->path, document->parsed);
     client_view->uris.emplace(document->path, uri);
   }
   auto world = std::make_shared<SharedState>(*world_);
@@ -105,13 +105,13 @@ OpenDocument& Analyses::open(const std::string& uri, const std::string& language
   // Two spellings of one file are two documents; the second has a name of its own.
   while (client_view_->uris.contains(path)) path += '#';
   const bool python = is_python(language, path);
-  const bool analysed = python || documents::language_of(path, text) != documents::Language::none;
+  const bool analyzed = python || documents::language_of(path, text) != documents::Language::none;
   auto& document = *(documents_[uri] = std::make_unique<OpenDocument>(
-                         uri, path, version, std::move(text), python, analysed, cells));
+                         uri, path, version, std::move(text), python, analyzed, cells));
   keep_cells(document, std::move(cells));
   publish_open();
   touched(path);
-  if (analysed) start(document, Urgency::typing);
+  if (analyzed) start(document, Urgency::typing);
   return document;
 }
 
@@ -138,7 +138,7 @@ std::string Analyses::change(OpenDocument& document, int version, const std::vec
     document.hints_pause.reset();
     document.parsed->edit(std::move(outcome.edits), version, document.cells);
     touched(document.path);
-    if (document.analysed) start(document, Urgency::typing);
+    if (document.analyzed) start(document, Urgency::typing);
   } else {
     drop_draft(document);
   }
@@ -211,7 +211,7 @@ void Analyses::launches_changed(std::shared_ptr<const snapshot::Launches> launch
   ++*tick_;
   for (const std::string& path : programs) changed_[path] = *tick_;
   for (const auto& [uri, document] : documents_)
-    if (programs.contains(document->path) && document->analysed && document->draft)
+    if (programs.contains(document->path) && document->analyzed && document->draft)
       start(*document, Urgency::dependent);
   hooks_.changed();
 }
@@ -244,7 +244,7 @@ void Analyses::start_between() {
 
 void Analyses::start_all() {
   for (const auto& [uri, document] : documents_)
-    if (document->analysed && document->draft)
+    if (document->analyzed && document->draft)
       start(*document, document->view ? Urgency::dependent : Urgency::typing);
 }
 
@@ -265,7 +265,7 @@ void Analyses::start(OpenDocument& document, Urgency urgency) {
           tell(*first, *client_view);
           post([this, uri, started, first = std::move(first)] { accept_findings(uri, first, started); });
         };
-        view->analysis = analyse(*world, path, true, &cancelled, early);
+        view->analysis = analyze(*world, path, true, &cancelled, early);
         if (view->analysis->result.cancelled) return {};
         tell(*view, *client_view);
         view->hints_id = hints_id(view->analysis->result.facts);
@@ -359,7 +359,7 @@ void Analyses::when_fresh(const std::string& uri, bool exact, Answer answer, Nee
   OpenDocument* document = find_for(uri);
   if (stopped_)
     answer(nullptr, Unanswered::stopping);
-  else if (!document || !document->analysed || !document->draft)
+  else if (!document || !document->analyzed || !document->draft)
     answer(nullptr, Unanswered::nothing);
   else if (document->fresh || (needs == Needs::findings && document->findings_fresh))
     answer(document->view, Unanswered::nothing);

@@ -1,4 +1,4 @@
-// Keeps the open documents analysed: each change of a text, a file or a setting starts the analyses that it
+// Keeps the open documents analyzed: each change of a text, a file or a setting starts the analyses that it
 // touches, and every reader waits here for the result that is of now. Belongs to the loop's thread. Knows no
 // connection.
 #pragma once
@@ -52,14 +52,14 @@ public:
 
   // Files on disk changed, appeared or went. Those that are open count as their drafts.
   void files_changed(const std::vector<std::string>& paths);
-  // Settings or folders changed: everything is to be analysed again.
+  // Settings or folders changed: everything is to be analyzed again.
   void world_changed(const std::function<void(SharedState&)>& change);
-  // Only the programs are analysed again that are launched in another way than before.
+  // Only the programs are analyzed again that are launched in another way than before.
   void launches_changed(std::shared_ptr<const snapshot::Launches> launches);
   void client_view_changed(const std::function<void(ClientView&)>& change);
   // Until then documents are kept, but nothing runs.
   void begin();
-  // Work that nobody waits for, done once: it gives way to documents, and begins anew when they are analysed.
+  // Work that nobody waits for, done once: it gives way to documents, and begins anew when they are analyzed.
   void between(std::function<void(const std::atomic<bool>& cancelled)> work);
 
   // Answers once the document's view is of now. `exact`: a change of the text makes the question void.

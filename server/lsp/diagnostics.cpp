@@ -70,7 +70,7 @@ void Diagnostics::closing(OpenDocument& document) {
   // Problems of a settings file are not said again to who has seen and closed it, until they change.
   const auto settings = settings_.find(document.path);
   const bool has_settings = settings != settings_.end() && !settings->second.empty();
-  if (has_settings || (document.analysed && !document.cells && !session_.editor.pulls()))
+  if (has_settings || (document.analyzed && !document.cells && !session_.editor.pulls()))
     session_.editor.connection().notify(lsp::method::publish_diagnostics, {document.uri, std::nullopt, {}});
 }
 

@@ -48,14 +48,14 @@ using Answer = std::function<void(std::shared_ptr<const View> view, Unanswered w
 
 struct OpenDocument {
   OpenDocument(std::string its_uri, std::string its_path, int its_version, std::string text, bool its_python,
-      bool is_analysed, std::shared_ptr<const Cells> its_cells)
-      : uri(std::move(its_uri)), path(std::move(its_path)), analysed(is_analysed), version(its_version),
+      bool is_analyzed, std::shared_ptr<const Cells> its_cells)
+      : uri(std::move(its_uri)), path(std::move(its_path)), analyzed(is_analyzed), version(its_version),
         draft(std::in_place, std::move(text)), cells(std::move(its_cells)),
         parsed(std::make_shared<ParsedDraft>(draft->bytes(), version, cells, its_python)) {}
 
   const std::string uri;
   const std::string path;  // what the analysis calls it
-  const bool analysed;     // Python, a configuration or a script of the shell
+  const bool analyzed;     // Python, a configuration or a script of the shell
   int version;
   std::optional<Draft> draft;          // nothing after a change that could not be applied
   std::shared_ptr<const Cells> cells;  // null if it is no notebook

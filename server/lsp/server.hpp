@@ -31,7 +31,7 @@ public:
     AnalyzeFunction analyze = snapshot::analyze;
     unsigned threads = Pool::default_size();
     std::string pages;  // the folder of the rules' pages
-    // Done once while no document is to be analysed, on a pool of more than one thread.
+    // Done once while no document is to be analyzed, on a pool of more than one thread.
     std::function<void(const std::atomic<bool>& cancelled)> warm_up = nullptr;
     std::optional<int> editor_process;  // the server ends with it; `initialize` may name another
   };

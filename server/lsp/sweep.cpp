@@ -58,7 +58,7 @@ std::optional<Sweep::Report> Sweep::work() {
     const auto earlier = earlier_.find(path);
     if (earlier != earlier_.end() && earlier->second->fingerprint == fingerprint(path, earlier->second->read))
       return Report{path, earlier->second};
-    const auto analysis = analyse(*world_, path, wants_ == Wants::symbols, &cancelled);
+    const auto analysis = analyze(*world_, path, wants_ == Wants::symbols, &cancelled);
     if (analysis->result.cancelled) return std::nullopt;
     auto report = std::make_shared<FileReport>();
     if (wants_ == Wants::symbols) {

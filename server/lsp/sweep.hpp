@@ -1,5 +1,5 @@
 // One pass over all Python files of the workspace: which have what diagnostics, or symbols, now. Its workers
-// run on the pool and share nothing but this; what is still true of an earlier pass is not analysed again.
+// run on the pool and share nothing but this; what is still true of an earlier pass is not analyzed again.
 // Knows no connection.
 #pragma once
 

@@ -1,5 +1,5 @@
 // textDocument/documentSymbol and workspace/symbol: models, what communicates, and jobs. Files that are not
-// open are analysed when the workspace's symbols are first asked for, and again when they have changed.
+// open are analyzed when the workspace's symbols are first asked for, and again when they have changed.
 // Belongs to the loop's thread.
 #pragma once
 

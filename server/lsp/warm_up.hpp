@@ -1,5 +1,5 @@
 // What the first analysis of a process would have to wait for, done before somebody asks for one: a small
-// training script is analysed, which builds the tables and brings in the code, and the memory of a larger one
+// training script is analyzed, which builds the tables and brings in the code, and the memory of a larger one
 // is taken from the system.
 #pragma once
 

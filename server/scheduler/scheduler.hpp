@@ -1,4 +1,4 @@
-// Decides what is analysed next: per key the latest request wins, and progress is guaranteed. Belongs to one
+// Decides what is analyzed next: per key the latest request wins, and progress is guaranteed. Belongs to one
 // thread (the one that reads the client), which it reaches from the pool only through `post`. Knows no
 // document, no result, no JSON.
 #pragma once

@@ -44,7 +44,7 @@ struct AfterFix {
 };
 
 struct Program {
-  std::vector<File> files;  // the analysed one last
+  std::vector<File> files;  // the analyzed one last
   std::vector<AfterFix> after;
   bool torch = false;      // PyTorch has run it
   bool no_fix = false;     // its findings come without fixes

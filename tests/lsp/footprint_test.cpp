@@ -1,5 +1,5 @@
 // The memory of a training step over the wire: lenses over a model, hover on what takes it. The programs are
-// really analysed.
+// really analyzed.
 #include "wire.hpp"
 
 #include "snapshot/snapshot.hpp"

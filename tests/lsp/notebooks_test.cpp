@@ -85,7 +85,7 @@ TEST_CASE("cells are one program: what another cell imports is evidence here") {
   CHECK(last(wire, 2)[0].related_information[0].location.uri == "file:///w/other.py");
 }
 
-TEST_CASE("an edit of a cell is analysed at once, and only what it changes is said again") {
+TEST_CASE("an edit of a cell is analyzed at once, and only what it changes is said again") {
   Wire wire;
   wire.start();
   open(wire, {"import torch", "BUG", "z = 1"});

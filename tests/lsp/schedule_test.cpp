@@ -1,4 +1,4 @@
-// The schedule over the wire: lenses, hover, and the command. The programs are really analysed.
+// The schedule over the wire: lenses, hover, and the command. The programs are really analyzed.
 #include "wire.hpp"
 
 #include "snapshot/snapshot.hpp"

@@ -36,7 +36,7 @@ TEST_CASE("what is opened is published, with its version and the client's spelli
   CHECK(wire.published[0].diagnostics[0].range == lsp::Range{{0, 0}, {0, 3}});
 }
 
-TEST_CASE("a closed document's diagnostics are taken back, also if it is being analysed") {
+TEST_CASE("a closed document's diagnostics are taken back, also if it is being analyzed") {
   Gatekeeper keeper;
   Wire wire(keeper.function());
   wire.start();
@@ -62,7 +62,7 @@ TEST_CASE("every new version is published once, and none goes back") {
   for (std::size_t i = 1; i < sent.size(); ++i) CHECK(*sent[i - 1].version < *sent[i].version);
 }
 
-TEST_CASE("only Python is analysed") {
+TEST_CASE("only Python is analyzed") {
   Wire wire;
   wire.start();
   wire.open("file:///w/notes.txt", "BUG\n", 1, "plaintext");
@@ -109,7 +109,7 @@ TEST_CASE("a request after a change sees the new text; one before it is void") {
   CHECK((*late)->result->value().range == lsp::Range{{0, 0}, {0, 1}});
 }
 
-TEST_CASE("a cancelled request is answered while its document is analysed") {
+TEST_CASE("a cancelled request is answered while its document is analyzed") {
   Gatekeeper keeper;
   Wire wire(keeper.function());
   wire.start();
@@ -205,8 +205,8 @@ TEST_CASE("an analysis that throws leaves the server alive") {
 }
 
 TEST_CASE("settings of the editor come in both shapes, and unknown keys are told") {
-  const std::string shape = GENERATE(as<std::string>(), R"({"min-severity": "warning", "colour": 3})",
-      R"({"stepzero": {"min-severity": "warning", "colour": 3}})");
+  const std::string shape = GENERATE(as<std::string>(), R"({"min-severity": "warning", "color": 3})",
+      R"({"stepzero": {"min-severity": "warning", "color": 3}})");
   Wire wire;
   wire.start();
   wire.open(uri, "ADVICE\n");
@@ -216,10 +216,10 @@ TEST_CASE("settings of the editor come in both shapes, and unknown keys are told
   wire.idle();
   CHECK(wire.published_for(uri).back().diagnostics.empty());
   CHECK(std::any_of(wire.logged.begin(), wire.logged.end(),
-      [](const auto& message) { return message.message.find("colour") != std::string::npos; }));
+      [](const auto& message) { return message.message.find("color") != std::string::npos; }));
 }
 
-TEST_CASE("nothing is analysed before the client has answered about its settings") {
+TEST_CASE("nothing is analyzed before the client has answered about its settings") {
   Wire wire;
   wire.flags.configuration = true;
   wire.settings = protocol::Any::parse(R"({"min-severity": "warning"})");

@@ -123,7 +123,7 @@ TEST_CASE("settings files are heard when they change, and their problems stand w
   wire.open(folder.uri("a.py"), "ADVICE\n");
   wire.idle();
   CHECK(wire.published_for(folder.uri("a.py")).back().diagnostics.size() == 1);
-  folder.write("stepzero.toml", "min-severity = \"error\"\ncolour = 3\n");
+  folder.write("stepzero.toml", "min-severity = \"error\"\ncolor = 3\n");
   wire.client->notify(method::did_change_watched_files, {{{settings, lsp::FileChangeType::created}}});
   wire.idle();
   CHECK(wire.published_for(folder.uri("a.py")).back().diagnostics.empty());

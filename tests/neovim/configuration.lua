@@ -1,4 +1,4 @@
--- A program and its configuration in one Neovim: a misspelt key is underlined in the configuration, its fix is taken from the menu, and
+-- A program and its configuration in one Neovim: a misspelled key is underlined in the configuration, its fix is taken from the menu, and
 -- what the program was told because of it goes, before anything is written. What was seen goes to $REPORT as JSON.
 local report = { program = {}, configuration = {}, left = {}, actions = {}, errors = {}, hover = "" }
 

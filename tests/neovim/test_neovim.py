@@ -163,7 +163,7 @@ engine.step()
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_misspelt_key_is_fixed_and_the_program_is_told_no_more(name, tmp_path):
+def test_a_misspelled_key_is_fixed_and_the_program_is_told_no_more(name, tmp_path):
     editor = start_of(name)
     (tmp_path / "pyproject.toml").write_text("")
     script, configuration = tmp_path / "train.py", tmp_path / "ds_config.json"

@@ -24,7 +24,7 @@ TEST_CASE("nothing a file holds commands the terminal") {
   CHECK(sanitized(std::string_view("\0", 1)) == "␀");
 }
 
-TEST_CASE("colours are off where they are not wanted") {
+TEST_CASE("colors are off where they are not wanted") {
   CHECK(painted("x", ansi::red, false) == "x");
   CHECK(painted("x", ansi::red, true) == "\x1b[1;31mx\x1b[0m");
 }

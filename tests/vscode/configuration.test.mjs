@@ -1,4 +1,4 @@
-// A program and its configuration in the real workbench: a misspelt key is underlined, its fix is taken, and what the program was
+// A program and its configuration in the real workbench: a misspelled key is underlined, its fix is taken, and what the program was
 // told because of it goes, before anything is written.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -45,7 +45,7 @@ describe("a configuration beside its program", { timeout: 400_000 }, () => {
     await workbench.page.keyboard.press("Escape");
   });
 
-  test("underlines the misspelt key and says who would read it", async () => {
+  test("underlines the misspelled key and says who would read it", async () => {
     await workbench.open("ds_config.json");
     await workbench.squiggles("warning").first().waitFor();
     const hover = await workbench.hover(workbench.line("optimiser").locator("span", { hasText: "optimiser" }).last(), "Did you mean");
@@ -76,7 +76,7 @@ describe("a configuration beside its program", { timeout: 400_000 }, () => {
     await workbench.page.keyboard.press("Escape");
   });
 
-  test("underlines a misspelt option of a launcher, and renames it", async () => {
+  test("underlines a misspelled option of a launcher, and renames it", async () => {
     await workbench.open("run.sh");
     await workbench.squiggles().first().waitFor();
     await workbench.goTo(1, 14);

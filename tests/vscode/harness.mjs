@@ -286,7 +286,7 @@ export class Workbench {
     await this.page.keyboard.press("Control+V");
   }
 
-  // Until the item in the status bar says that everything is analysed.
+  // Until the item in the status bar says that everything is analyzed.
   ready() {
     return this.page.locator("[id='stepzero.stepzero.stepzero.status'] .codicon-check").waitFor({ timeout: 30_000 });
   }

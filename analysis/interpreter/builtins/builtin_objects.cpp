@@ -16,10 +16,10 @@ using values::ListKind;
 
 Cond Interpreter::asked(std::string_view question, Value object, Value of, Sharing sharing) {
   std::string key(question);
-  // What has no address of its own to be known by is spelt out.
+  // What has no address of its own to be known by is spelled out.
   object = resolve(object);
-  const bool spelt = object.is(Kind::tuple) || object.is(Kind::string);
-  const void* const about = spelt ? nullptr : object.object();
+  const bool spelled = object.is(Kind::tuple) || object.is(Kind::string);
+  const void* const about = spelled ? nullptr : object.object();
   const std::function<void(Value, int)> add = [&](Value value, int depth) {
     value = resolve(value);
     key += " " + std::to_string(static_cast<int>(value.kind));
@@ -30,7 +30,7 @@ Cond Interpreter::asked(std::string_view question, Value object, Value of, Shari
     else
       key += std::to_string(reinterpret_cast<std::uintptr_t>(value.object()));
   };
-  if (spelt) add(object, 0);
+  if (spelled) add(object, 0);
   add(of, 0);
   if (const Cond answer = questions_.find(about, key)) return answer;
   const Cond answer = symbols().opaque(std::string(question), sharing);

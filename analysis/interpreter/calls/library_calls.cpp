@@ -288,7 +288,7 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
   event->expr = called.expr;
   event->self = resolve(extra_self ? extra_self : called.self);
   event->arguments = called.arguments;
-  // What stands behind the parameters is of interest where data is moved or parted, or a function is handed
+  // What follows the parameters is of interest where data is moved or parted, or a function is handed
   // its inputs.
   if (called.row.operation == values::Operation::transfer ||
       called.row.operation == values::Operation::split ||

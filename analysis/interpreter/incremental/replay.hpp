@@ -25,7 +25,7 @@
 
 namespace stepzero::interpreter {
 
-// The globals of the analysed file that a part of the run looked up, found or not. What libraries define is
+// The globals of the analyzed file that a part of the run looked up, found or not. What libraries define is
 // left out.
 struct Used {
   std::unordered_set<syntax::Name> names;

@@ -231,7 +231,7 @@ Int Interpreter::known_length(Value iterable) {
   }
 }
 
-// What stands behind `else` is left out where an iteration broke off.
+// What follows `else` is left out where an iteration broke off.
 Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
   if (flow != Flow::normal || orelse.empty()) return flow;
   if (!has_break(body)) return run_block(orelse);

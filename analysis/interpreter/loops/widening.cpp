@@ -17,7 +17,7 @@ using values::Kind;
 
 namespace {
 
-// May what is behind the block not be come to?
+// May what follows the block not be come to?
 bool leaves(const Block& block) {
   return std::any_of(block.events.begin(), block.events.end(), [](const Event* event) {
     switch (event->kind) {

@@ -3,7 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 
 namespace stepzero::rules::attention::head_dims {
@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
     const std::string text = contradiction(settings);
     if (!text.empty() && once(at)) report.add(Severity::warning, at, calls, text + ".");
   });
-  report_specialised(
+  report_specialized(
       record, report, "attention/head-dims",
       [&](const ProblemEvent& problem) { return words(record, problem); },
       [&](const ProblemEvent& problem, Finding& finding) {

@@ -56,7 +56,7 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
     std::string told;
     Place where_made;
     if (const auto positions = position_mask(record, mask)) {
-      // Of positions that equal a number, or lie behind a length, nobody attends to these alone.
+      // Of positions that equal a number, or follow a length, nobody attends to these alone.
       const bool of_padding = positions->number ? !positions->inverted : positions->inverted;
       if (of_padding != each.shows) continue;
       told = means + ", and this mask is True " + where(record, *positions) +

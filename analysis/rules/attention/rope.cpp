@@ -3,7 +3,7 @@
 #include "rules/digits.hpp"
 #include "rules/rule.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -104,7 +104,7 @@ bool is_cut(const Record& record, const Frequencies& frequencies) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(record, report, "attention/rope", [&](const ProblemEvent& problem) {
+  report_specialized(record, report, "attention/rope", [&](const ProblemEvent& problem) {
     return "The table of rotary angles does not fit what it turns. " + problem.text;
   });
 

@@ -145,7 +145,7 @@ public:
     contexts(dict, around, place, name);
   }
 
-  // A key of any kind, or one that was misspelt.
+  // A key of any kind, or one that was misspelled.
   static bool sounds_known(std::string_view key) {
     const auto among = [&](std::string_view words) {
       const auto all = split_words(words);

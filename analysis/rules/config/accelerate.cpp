@@ -224,7 +224,7 @@ extern constexpr Rule rule = complete({
     .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
     .why =
         "`accelerate launch` refuses a configuration with keys that it does not know: \"The config file had unknown keys\". In `fsdp_config` it "
-        "hands over what it knows and passes over the rest: a misspelt `fsdp_sharding_strategy` trains with the default, without a word. With a "
+        "hands over what it knows and passes over the rest: a misspelled `fsdp_sharding_strategy` trains with the default, without a word. With a "
         "`deepspeed_config_file` it refuses what that file says to be said again. With `fsdp_cpu_ram_efficient_loading` it refuses `fsdp_sync_module_states: false`, and FSDP 2 passes over "
         "`fsdp_sharding_strategy`. As accelerate 1.15 reads them.",
     .wrong = "# accelerate.yaml\n# num_process: 8\n",

@@ -4,7 +4,7 @@
 
 #include "rules/config/lightning_files.hpp"
 #include "rules/rule.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 
 namespace stepzero::rules::config::lightning_trainer {
 
@@ -36,7 +36,7 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
 
 void check(const Record& record, Report& report) {
   const auto words = [](const ProblemEvent& problem) { return problem.text; };
-  report_specialised(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
+  report_specialized(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
     if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
     if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
       finding.fixes.push_back(std::move(*fix));

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "values/internal_rows.hpp"
 
 namespace stepzero::rules::config::missing_key {
@@ -26,7 +26,7 @@ void check_defaults(const Record& record, Report& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
   check_defaults(record, report);
 }
 
@@ -38,7 +38,7 @@ extern constexpr Rule rule = complete({
     .summary = "a key is read that the configuration file does not have, or that has no value yet",
     .why =
         "A key that a file of JSON or YAML lacks raises KeyError where it is read, which may be after the model was made and the data were loaded. OmegaConf raises "
-        "\"Missing key\", MissingMandatoryValue for a value of `???` that nobody gave, and InterpolationKeyError for `${…}` that names nothing. `get` of a key that is misspelt in the file "
+        "\"Missing key\", MissingMandatoryValue for a value of `???` that nobody gave, and InterpolationKeyError for `${…}` that names nothing. `get` of a key that is misspelled in the file "
         "raises nothing: the default trains, and what the file says is read by nobody.",
     .wrong =
         "from omegaconf import OmegaConf\n\nconfig = OmegaConf.create({\"learning_rate\": 0.1})\nprint(config.lr)\n",
@@ -46,7 +46,7 @@ extern constexpr Rule rule = complete({
         "from omegaconf import OmegaConf\n\nconfig = OmegaConf.create({\"learning_rate\": 0.1})\nprint(config.learning_rate)\n",
     .silent =
         "Files that are not found, or of which several may be meant; dicts that the program fills in; `in` and `try`; `get`, unless the file has a key of nearly the same name that the program never names; configurations that the command line completes.",
-    .fix = "None: the key may be missing in the file, or misspelt in the program.",
+    .fix = "None: the key may be missing in the file, or misspelled in the program.",
     .fix_kind = FixKind::none,
     .check = check,
 });

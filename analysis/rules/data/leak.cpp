@@ -246,7 +246,7 @@ extern constexpr Rule rule = complete({
     .summary = "validation or test data is seen in training",
     .why =
         "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned in front of the model (the mean and scale of a "
-        "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbours: of windows of 20 "
+        "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbors: of windows of 20 "
         "points split at random, measured on a series of 220, all 40 validation windows had a training window that shares at least 18 of their points.",
     .wrong = "X = StandardScaler().fit_transform(X)\n"
              "X_train, X_val = train_test_split(X, test_size=0.2)\n",

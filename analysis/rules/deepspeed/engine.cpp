@@ -3,7 +3,7 @@
 #include "rules/deepspeed/sections.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
@@ -293,7 +293,7 @@ void check(const Record& record, Report& report) {
     report.add(Severity::error, event.place, event.calls,
         "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
-  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
   check_steps(record, report);
   check_states(record, report);
   check_backwards(record, report);

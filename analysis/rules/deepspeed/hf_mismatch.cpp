@@ -4,7 +4,7 @@
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 
 #include <cmath>
 #include <cstdlib>
@@ -175,7 +175,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialised(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "a key of DeepSpeed's configuration that DeepSpeed does not read, or refuses",
     .why =
-        "At its top level DeepSpeed looks for the keys that it knows and passes over all others: a misspelt `gradient_clipping` trains "
+        "At its top level DeepSpeed looks for the keys that it knows and passes over all others: a misspelled `gradient_clipping` trains "
         "without clipping, and nothing says so. In `zero_optimization`, `fp16`, `bf16` and the monitors an unknown key is refused: \"Extra "
         "inputs are not permitted\". A key that stands twice is refused anywhere: \"Duplicate keys in DeepSpeed config\".",
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"gradient_cliping\": 1.0\n}\n",

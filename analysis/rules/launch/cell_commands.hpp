@@ -11,7 +11,7 @@
 namespace stepzero::rules::launch {
 
 // `!torchrun train.py`, a line of a cell, as a comment of Python: its first letter, which gives way to `#`,
-// stands behind a mark at the end.
+// follows a mark at the end.
 std::string as_comment(std::string_view line);
 bool has_commands(std::string_view program);
 // Of each such line. What `%env` sets holds for the commands that follow.

@@ -47,7 +47,7 @@ extern constexpr Rule rule = complete({
     .why =
         "The environment and the words of a command are text. Python refuses anything else: \"str expected, not int\" from `os.environ`, "
         "\"expected str, bytes or os.PathLike object, not int\" from subprocess. A port above 65535 does not exist, and the ranks never "
-        "meet. A misspelt `NCCL_SOCKET_IFNAM` is set without a word, and read by nobody; so is what is set after the process group was made.",
+        "meet. A misspelled `NCCL_SOCKET_IFNAM` is set without a word, and read by nobody; so is what is set after the process group was made.",
     .wrong = "os.environ[\"MASTER_PORT\"] = 29500\n",
     .right = "os.environ[\"MASTER_PORT\"] = \"29500\"\n",
     .silent =

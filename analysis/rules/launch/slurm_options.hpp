@@ -8,7 +8,7 @@
 
 namespace stepzero::rules::launch {
 
-// Tells of misspelt ones in `#SBATCH` lines, and between `srun` and what it launches.
+// Tells of misspelled ones in `#SBATCH` lines, and between `srun` and what it launches.
 void judge_slurm_options(
     const DocumentInput& input, const std::vector<LaunchLine>& lines, DocumentReport& report);
 

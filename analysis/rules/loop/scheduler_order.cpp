@@ -71,7 +71,7 @@ std::vector<const TrainingEvent*> steps_of_optimizer(
 }
 
 // Made for every batch, and stepped in the loop over epochs: around one that steps the optimizer, in which
-// that may stand behind a condition.
+// that may follow a condition.
 const LoopEvent* steps_per_epoch(
     const Record& record, const TrainingRoot& training_root, const Steps& scheduler, const Marks& marks) {
   const OperationEvent& made = *scheduler.made->event;

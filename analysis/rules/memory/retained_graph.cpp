@@ -212,7 +212,7 @@ bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
   };
   return of(kept.as<values::Choice>()->yes) && of(kept.as<values::Choice>()->no);
 }
-// Does the backward of an iteration prove that it has one? Of several the one does that stands behind the
+// Does the backward of an iteration prove that it has one? Of several the one does that follows the
 // same decisions.
 bool proven(const Record& record, const TrainingLoop& loop, const OperationEvent& event,
     const values::TensorState* state) {

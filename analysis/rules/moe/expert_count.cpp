@@ -1,7 +1,7 @@
 // moe/expert-count: a router that scores more or fewer experts than there are.
 #include "rules/rule.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -203,7 +203,7 @@ private:
 
 void check(const Record& record, Report& report) {
   Check(record, report).run();
-  report_specialised(record, report, "moe/expert-count", [&](const ProblemEvent& problem) {
+  report_specialized(record, report, "moe/expert-count", [&](const ProblemEvent& problem) {
     return (problem.row && !problem.row->op
                    ? "There is no such expert. "
                    : "There are as many scores as the router gives, and another number of experts. ") +

@@ -40,7 +40,7 @@ void check(const Record& record, Report& report) {
       return;
     Finding* finding = report.add(Severity::hint, softmax.born, softmax.calls,
         "The router's softmax is computed in " + std::string(values::name(state->dtype)) +
-            ", which tells neighbouring probabilities of many experts hardly apart. "
+            ", which tells neighboring probabilities of many experts hardly apart. "
             "Routers are kept in float32: a few columns cost nothing.");
     if (!finding) return;
     report.relate(*finding, choice->born, "the experts are chosen here");

@@ -2,7 +2,7 @@
 // them.
 #include "rules/moe/balance.hpp"
 #include "rules/rule.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>

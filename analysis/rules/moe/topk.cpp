@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -105,7 +105,7 @@ void configured(const Record& record, Report& report) {
 void check(const Record& record, Report& report) {
   limited(record, report);
   configured(record, report);
-  report_specialised(
+  report_specialized(
       record, report, "moe/topk",
       [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
       [&](const ProblemEvent& problem, Finding& finding) {

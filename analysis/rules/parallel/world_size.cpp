@@ -2,7 +2,7 @@
 // heads that the ranks cannot share, lists of groups that overlap or leave ranks out.
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -197,7 +197,7 @@ void checks(const Record& record, Report& report) {
 
 void check(const Record& record, Report& report) {
   checks(record, report);
-  report_specialised(
+  report_specialized(
       record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
 
   meshes(record, report);

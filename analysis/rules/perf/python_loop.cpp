@@ -71,7 +71,7 @@ private:
       if (expr.kind != ExprKind::subscript) return;
       const auto& subscript = as<SubscriptExpr>(expr);
       if (!names_index(*subscript.index)) return;
-      // x[i], x[:, i]; a slice from the index on takes another part of its neighbours.
+      // x[i], x[:, i]; a slice from the index on takes another part of its neighbors.
       const auto plain = [&](const Expr& part) { return part.kind == ExprKind::name; };
       std::size_t own = 0;
       if (plain(*subscript.index))

@@ -2,7 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 
 namespace stepzero::rules::shape::matmul {
 

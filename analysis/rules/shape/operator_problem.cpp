@@ -5,7 +5,7 @@
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
-#include "rules/specialised.hpp"
+#include "rules/specialized.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -19,7 +19,7 @@ std::string arithmetic_text(const Record& record, const values::Dim& dim);
 void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what);
 
 // "Set in_features to 128": changes the constructor's argument to what arrives, if that is a number and the
-// constructor stands in the analysed file with a literal there.
+// constructor stands in the analyzed file with a literal there.
 std::optional<Fix> fix_constructor(
     const Record& record, const ProblemEvent& problem, std::string_view parameter);
 // What the operator itself offers.

@@ -16,7 +16,7 @@ bool is_statement(const Record& record, const OperationEvent& event);
 bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix);
 bool insert_before(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
 bool insert_after(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
-// Moves the statement to stand behind (or before) that of another operation, in the same function.
+// Moves the statement to follow (or before) that of another operation, in the same function.
 bool move_statement(
     const Record& record, const OperationEvent& event, const OperationEvent& to, bool after, Fix& fix);
 

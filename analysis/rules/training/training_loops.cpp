@@ -57,7 +57,7 @@ std::size_t skips_before(const LoopEvent& loop, const Event* event) {
   return count;
 }
 
-// The places of operations that stand behind no condition.
+// The places of operations that follow no condition.
 void unconditional(const Block& block, std::set<std::pair<std::uint32_t, std::uint32_t>>& found) {
   for (const Event* event : block.events) {
     switch (event->kind) {

@@ -18,7 +18,7 @@ struct TrainingLoop {
 // Those in which a framework takes a part that leaves clearing and stepping to the program only if asked for.
 std::vector<TrainingLoop> training_loops(const Training& training, bool beside_frameworks = false);
 
-// Does each iteration come to the operation? Not what stands behind an interval, in a handler, or in an
+// Does each iteration come to the operation? Not what follows an interval, in a handler, or in an
 // evaluation without gradients.
 bool in_every_iteration(const Record& record, const TrainingLoop& training, const TrainingEvent& each);
 // Are gradients recorded where the operation stands?

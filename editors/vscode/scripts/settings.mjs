@@ -56,7 +56,7 @@ function configuration(rules) {
       type: "boolean",
       scope: "window",
       default: true,
-      description: "Analyse PyTorch code. When off, the server is not started.",
+      description: "Analyze PyTorch code. When off, the server is not started.",
     },
     "stepzero.inlayHints": {
       type: "string",

@@ -32,7 +32,7 @@ export class Server implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly log: vscode.LogOutputChannel,
     private readonly status: Status,
-    private readonly analysed: () => void,
+    private readonly analyzed: () => void,
     private readonly showSchedule: (uri: string) => Promise<void>,
   ) {}
 
@@ -134,7 +134,7 @@ export class Server implements vscode.Disposable {
     const asked = (document: vscode.TextDocument) => this.status.asked(document.uri.toString(), document.version);
     const answered = (uri: vscode.Uri) => {
       this.status.answered(uri.toString(), Infinity);
-      this.analysed();
+      this.analyzed();
     };
     return {
       documentSelector: [{ scheme: "file", language: "python" }, { scheme: "untitled", language: "python" },

@@ -28,7 +28,7 @@ export interface Schedule {
   folds?: { startLine: number; endLine: number }[];
 }
 
-// The schedule of a document, beside it; made anew whenever the document was analysed again.
+// The schedule of a document, beside it; made anew whenever the document was analyzed again.
 export class Schedules
   implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.FoldingRangeProvider, vscode.Disposable
 {

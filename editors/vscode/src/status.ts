@@ -1,15 +1,15 @@
 // The item in the status bar. It is shown beside Python, and whenever something is wrong.
 import * as vscode from "vscode";
 
-export type State = "starting" | "ready" | "analysing" | "failed" | "off";
+export type State = "starting" | "ready" | "analyzing" | "failed" | "off";
 
 // An analysis that is done before this is not mentioned: the item would only flicker.
 const patience = 400;
 
 const look: Record<State, { icon: string; says: string }> = {
   starting: { icon: "$(loading~spin)", says: "The language server is starting." },
-  ready: { icon: "$(check)", says: "Everything open is analysed." },
-  analysing: { icon: "$(loading~spin)", says: "Analysing…" },
+  ready: { icon: "$(check)", says: "Everything open is analyzed." },
+  analyzing: { icon: "$(loading~spin)", says: "Analyzing…" },
   failed: { icon: "$(error)", says: "The language server is not running." },
   off: { icon: "$(circle-slash)", says: "Switched off by stepzero.enable." },
 };
@@ -47,7 +47,7 @@ export class Status implements vscode.Disposable {
   }
 
   private settle(): void {
-    if (this.state === "ready" || this.state === "analysing") {
+    if (this.state === "ready" || this.state === "analyzing") {
       if (this.waiting.size === 0) {
         clearTimeout(this.timer);
         this.timer = undefined;
@@ -55,7 +55,7 @@ export class Status implements vscode.Disposable {
       } else if (this.timer === undefined && this.state === "ready") {
         this.timer = setTimeout(() => {
           this.timer = undefined;
-          this.state = this.waiting.size > 0 ? "analysing" : "ready";
+          this.state = this.waiting.size > 0 ? "analyzing" : "ready";
           this.show();
         }, patience);
       }

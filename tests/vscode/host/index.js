@@ -121,7 +121,7 @@ const tests = {
     assert.match(said, /y: tensor\[B, T, heads\*\(C\/\/heads\)\]/);
   },
 
-  async "text that no file holds is analysed"() {
+  async "text that no file holds is analyzed"() {
     const document = await vscode.workspace.openTextDocument({ language: "python", content: "import torch\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n" });
     await vscode.window.showTextDocument(document);
     const [problem] = await problems(document);

@@ -75,7 +75,7 @@ Value sync_batch_norm(Op& op) {
 }
 // In training the ranks sum what they have seen of each channel: the layer is told to communicate where that
 // is known.
-Value synchronised(Call& call) {
+Value synchronized(Call& call) {
   const Value made = run_operator(call);
   if (!call.self.is(Kind::instance)) return made;
   Op op(call);
@@ -89,7 +89,7 @@ Value synchronised(Call& call) {
   return made;
 }
 // The layers of the module that normalize over batches by themselves are made anew.
-Value with_synchronised(Runtime& run, Value module, int depth) {
+Value with_synchronized(Runtime& run, Value module, int depth) {
   module = run.resolve(module);
   if (!module.is(Kind::instance) || depth > 16) return module;
   const auto& object = *module.as<Instance>();
@@ -103,13 +103,13 @@ Value with_synchronised(Runtime& run, Value module, int depth) {
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     const Value part = run.resolve(slot->value);
     if (part.is(Kind::instance) && run.is_a(part, "torch.nn.Module")) {
-      if (const Value made = with_synchronised(run, part, depth + 1); !(made == part))
+      if (const Value made = with_synchronized(run, part, depth + 1); !(made == part))
         run.heap().set(*slot, made);
     } else if (part.is(Kind::list) && name.text() == values::ContainerState::items) {
       values::ListState state = *values::Heap::list_state(part);
       bool changed = false;
       for (Value& item : state.items) {
-        const Value made = with_synchronised(run, item, depth + 1);
+        const Value made = with_synchronized(run, item, depth + 1);
         changed = changed || !(made == item);
         item = made;
       }
@@ -118,7 +118,7 @@ Value with_synchronised(Runtime& run, Value module, int depth) {
   }
   return module;
 }
-Value convert_sync_batchnorm(Call& call) { return with_synchronised(call.run, call.at(0), 0); }
+Value convert_sync_batchnorm(Call& call) { return with_synchronized(call.run, call.at(0), 0); }
 
 template <std::size_t batched> Value instance_norm(Op& op) {
   constexpr std::size_t allowed[] = {batched - 1, batched};
@@ -295,7 +295,7 @@ Value native_group_norm(Op& op) {
   return op.tuple({op.result(input->shape, input->dtype), op.result(seen, dtype), op.result(seen, dtype)});
 }
 
-Value neighbours(Op& op) {
+Value neighbors(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() < 3)
@@ -350,9 +350,9 @@ constexpr Layer norm_layers[] = {
         "input", last_dimensions},
     {"torch.nn.RMSNorm", "normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None",
         nullptr, "input", last_dimensions},
-    {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbours,
+    {"torch.nn.LocalResponseNorm", "size, alpha=0.0001, beta=0.75, k=1.0", nullptr, "input", neighbors,
         Type::floating, false},
-    {"torch.nn.CrossMapLRN2d", "size, alpha=0.0001, beta=0.75, k=1", nullptr, "input", neighbours,
+    {"torch.nn.CrossMapLRN2d", "size, alpha=0.0001, beta=0.75, k=1", nullptr, "input", neighbors,
         Type::floating, false},
 };
 
@@ -377,7 +377,7 @@ constexpr Operator norm_operators[] = {
     {"native_group_norm", "input, weight, bias, N, C, HxW, group, eps", "torch", native_group_norm,
         Type::own},
     {"rms_norm", "input, normalized_shape, weight=None, eps=None", "F torch", last_dimensions, Type::input},
-    {"local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", "F", neighbours, Type::floating},
+    {"local_response_norm", "input, size, alpha=0.0001, beta=0.75, k=1.0", "F", neighbors, Type::floating},
     {"normalize", "input, p=2.0, dim=1, eps=1e-12, out=None", "F", normalize, Type::input},
 };
 
@@ -391,7 +391,7 @@ std::vector<Row> norm_rows() {
   std::vector<Row> rows = rows_of(norm_layers, norm_operators);
   for (Row& made : rows)
     if (made.path == "torch.nn.SyncBatchNorm.forward") {
-      made.run = synchronised;
+      made.run = synchronized;
       made.operation = Operation::collective;
       made.collective = &sums;
     }

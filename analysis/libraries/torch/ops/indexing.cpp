@@ -72,7 +72,7 @@ Dim sliced(Op& op, const Dim& dim, const values::SliceObject& slice, const synta
   if (known && *known > 0 && written && written->kind == syntax::ExprKind::slice && !op.run.guarded()) {
     const auto& text = syntax::as<syntax::SliceExpr>(*written);
     const auto from = number(lower), to = number(upper);
-    // What lies behind a limit may be nothing; what lies so far behind what was computed from constants is
+    // What follows a limit may be nothing; what lies so far after what was computed from constants is
     // hardly meant.
     const bool computed = from && *from > *known && !text.upper && text.lower &&
         text.lower->kind == syntax::ExprKind::binary && is_fixed(op.run, *text.lower, op.call.place);
@@ -319,7 +319,7 @@ bool Indexing::count_parts() {
   return true;
 }
 
-// PyTorch lets a mask of several dimensions move on by one only for what stands behind it.
+// PyTorch lets a mask of several dimensions move on by one only for what follows it.
 bool Indexing::is_reported_equally_by_versions() const {
   bool after_mask = false;
   for (const Part& part : parts) {

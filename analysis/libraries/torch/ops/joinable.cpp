@@ -124,7 +124,7 @@ std::vector<std::vector<Int>> strides_of_turned(const Op& op, const TensorState&
 }
 
 // view joins only dimensions whose elements follow each other. The elements of a transposed tensor do not:
-// where two of its neighbours cannot be joined, the sizes after them have to come out as they are. When that
+// where two of its neighbors cannot be joined, the sizes after them have to come out as they are. When that
 // is so; null: never, or it is not known.
 values::Cond cannot_join(
     Op& op, const std::vector<Dim>& dims, const std::vector<Int>& strides, const Shape& out) {

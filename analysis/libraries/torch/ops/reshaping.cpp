@@ -12,7 +12,7 @@ namespace stepzero::libraries {
 
 namespace {
 
-// The dims of the result, where they are old ones or products of neighbours, keep what is known of those:
+// The dims of the result, where they are old ones or products of neighbors, keep what is known of those:
 // walked from the left and then from the right, as far as the elements fit together.
 void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
   const auto& old = from.dims;

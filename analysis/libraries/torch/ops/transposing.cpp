@@ -20,7 +20,7 @@ Value unsqueeze(Op& op) {
     const auto place = op.axis(*at, shape.dims.size() + 1);
     if (!place) return op.unknown();
     shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(*place), one(op));
-    // How far apart the only one is from its neighbours does not matter: as if they lay in order.
+    // How far apart the only one is from its neighbors does not matter: as if they lay in order.
     std::vector<Int> strides = input->strides;
     if (strides.size() + 1 == shape.dims.size())
       strides.insert(strides.begin() + static_cast<std::ptrdiff_t>(*place),

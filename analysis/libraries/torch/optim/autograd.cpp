@@ -98,7 +98,7 @@ void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
   const auto* function = backward.is(Kind::function) ? backward.as<values::Function>() : nullptr;
   if (!function || !function->stmt || !function->is_static || function->stmt->scope.is_generator) return;
   for (const syntax::Stmt* stmt : function->stmt->body) {
-    // Nothing comes to what stands behind it.
+    // Nothing comes to what follows it.
     if (stmt->kind == syntax::StmtKind::raise) break;
     syntax::for_each_statement(*stmt, [&](const syntax::Stmt& each) {
       const auto* value = each.kind == syntax::StmtKind::return_ ? syntax::as<syntax::ReturnStmt>(each).value
