@@ -147,7 +147,7 @@ std::vector<Int> of_operands(const Asked& asked, const TensorState& state, int d
   return dense_as(s, state.shape, operands);
 }
 
-std::vector<Int> after_view(const Asked& asked, const TensorState& state, int depth);
+std::vector<Int> strides_through_view(const Asked& asked, const TensorState& state, int depth);
 
 // Of scaled_dot_product_attention. What a fused kernel gives lies as the query does, but for the one of
 // float32 on a GPU, where the heads of a place lie together; what is put together of products lies in order.
@@ -178,7 +178,8 @@ std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
   if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
-  if (shares_memory(record, *state.made, &state, asked.device)) return after_view(asked, state, depth);
+  if (shares_memory(record, *state.made, &state, asked.device))
+    return strides_through_view(asked, state, depth);
   return libraries::meaning_of(libraries::operator_name(*state.made->row)).elementwise
       ? of_operands(asked, state, depth)
       : values::strides_in_order(record.symbols, state.shape);
@@ -353,7 +354,7 @@ bool hands_on(const Producer& made, std::string_view name) {
       means.memory == libraries::MemoryOf::contiguous;
 }
 
-std::vector<Int> after_view(const Asked& asked, const TensorState& state, int depth) {
+std::vector<Int> strides_through_view(const Asked& asked, const TensorState& state, int depth) {
   const Producer& made = *state.made;
   const std::string_view name = libraries::operator_name(*made.row);
   View view{asked.record, made, *made.states[0], state, find(asked, *made.states[0], depth + 1)};

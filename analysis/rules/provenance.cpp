@@ -78,7 +78,7 @@ std::optional<std::vector<std::size_t>> dimensions(
   return found;
 }
 
-const TensorState* after(const TensorState* state, bool moves) {
+const TensorState* source_of(const TensorState* state, bool moves) {
   for (int way = 0; way < longest_way; ++way) {
     const OpSemantics by = semantics(state);
     if (by != OpSemantics::same &&

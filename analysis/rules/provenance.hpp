@@ -66,7 +66,7 @@ std::optional<std::int64_t> size_of(const Record& record, const Dim& dim);
 std::optional<std::vector<std::size_t>> dimensions(
     const Record& record, const Producer& made, std::string_view name = "dim");
 // Back through operations that only move or convert the numbers, as far as `moves` allows.
-const TensorState* after(const TensorState* state, bool moves = true);
+const TensorState* source_of(const TensorState* state, bool moves = true);
 // Is it computed from the other, over any operations, as far as is known?
 bool comes_from(const TensorState* state, const TensorState* source);
 // All tensors that it is computed from, itself first.

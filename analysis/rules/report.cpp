@@ -98,7 +98,7 @@ void visit(const Block& block, const std::function<void(const Event&)>& each) {
       visit(static_cast<const BranchEvent*>(event)->no, each);
       break;
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) visit(round, each);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations) visit(iteration, each);
       break;
     case EventKind::call: visit(static_cast<const CallEvent*>(event)->body, each); break;
     case EventKind::attempt: {

@@ -37,7 +37,7 @@ const TensorState* state_at(const ProblemEvent& problem, std::size_t index) {
 // The projection that the tensor came from, if nothing but moves lies between.
 const TensorState* projection(const TensorState* state) {
   for (int way = 0; state && way < 8; ++way) {
-    state = after(state);
+    state = source_of(state);
     const OpSemantics by = semantics(state);
     if (by == OpSemantics::linear) return state;
     if (by != OpSemantics::split && by != OpSemantics::chunked && by != OpSemantics::picked &&

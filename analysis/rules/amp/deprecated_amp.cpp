@@ -16,7 +16,7 @@ void look(const Block& block, const std::function<void(const OperationEvent&)>& 
   for (const Event* event : block.events) switch (event->kind) {
     case EventKind::operation: each(*static_cast<const OperationEvent*>(event)); break;
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds) look(round, each);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations) look(iteration, each);
       break;
     case EventKind::call: look(static_cast<const CallEvent*>(event)->body, each); break;
     case EventKind::branch:

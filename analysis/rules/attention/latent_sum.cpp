@@ -43,7 +43,7 @@ Branch branch_of(const Record& record, const TensorState* output) {
 // The projections among what is added up: the residual stands between them.
 void projections(const TensorState* sum, std::vector<const TensorState*>& found, int depth = 0) {
   if (!sum || depth > 3) return;
-  const TensorState* at = after(sum);
+  const TensorState* at = source_of(sum);
   if (semantics(at) == OpSemantics::linear) found.push_back(at);
   if (semantics(at) != OpSemantics::add || !at->made) return;
   projections(input(*at->made, 0), found, depth + 1);

@@ -45,7 +45,7 @@ std::optional<Triangle> triangle(const Record& record, const TensorState* mask, 
   if (name == "tril" || name == "triu") {
     const Value shift = argument(made, "diagonal");
     const auto diagonal = shift ? number(record, shift) : std::optional(0.0);
-    const TensorState* full = from ? after(from, false) : nullptr;
+    const TensorState* full = from ? source_of(from, false) : nullptr;
     if (!diagonal || !full || !full->made || filled_with(record, *full->made) != 1.0) return std::nullopt;
     return Triangle{name == "tril", static_cast<std::int64_t>(*diagonal), &made};
   }
@@ -68,7 +68,7 @@ bool negates(const Producer& made) {
   return name == "logical_not" || name == "bitwise_not";
 }
 // Positions along a dimension: arange.
-bool counts_up(const TensorState* state) { return semantics(after(state)) == OpSemantics::count_up; }
+bool counts_up(const TensorState* state) { return semantics(source_of(state)) == OpSemantics::count_up; }
 }  // namespace
 
 std::optional<PositionMask> position_mask(const Record& record, const TensorState* mask, int depth) {

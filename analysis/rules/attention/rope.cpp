@@ -71,8 +71,8 @@ std::optional<double> positions(const Record& record, const Frequencies& of, con
       const auto factors = inputs(*each.made);
       if (factors.size() != 2 || !is_settled(record, each.made->calls)) continue;
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
-        const TensorState* counted = after(factors[i]);
-        while (semantics(counted) == OpSemantics::picked) counted = after(input(*counted->made));
+        const TensorState* counted = source_of(factors[i]);
+        while (semantics(counted) == OpSemantics::picked) counted = source_of(input(*counted->made));
         if (semantics(counted) != OpSemantics::count_up) continue;
         // arange(end)
         auto end = number(record, argument(*counted->made, "end"));
@@ -137,7 +137,7 @@ void check(const Record& record, Report& report) {
           if (*context * std::pow(each.theta, -2.0 * i / *each.dim) / (2 * std::numbers::pi) < 0.1) ++still;
         if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
                 "With a base of " + in_digits(each.theta) + " and " + in_digits(*context) +
-                    " positions the slowest frequency turns " + in_digits(std::iteration(turns * 1e5) / 1e5) +
+                    " positions the slowest frequency turns " + in_digits(std::round(turns * 1e5) / 1e5) +
                     " of a circle, and " + std::to_string(still) + " of " + in_digits(*each.dim / 2) +
                     " less than a tenth: they say nothing of positions. Bases that large are for long contexts; 10000 is usual for this one."))
           report.relate(

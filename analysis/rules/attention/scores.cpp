@@ -32,8 +32,8 @@ std::vector<Attention> attentions(const Record& record) {
       // The mask.
       case OpSemantics::add:
       case OpSemantics::sub:
-        at = a && b && b->made && semantics(after(b)) == OpSemantics::mul &&
-                semantics(after(a)) != OpSemantics::mul && semantics(after(a)) != OpSemantics::div
+        at = a && b && b->made && semantics(source_of(b)) == OpSemantics::mul &&
+                semantics(source_of(a)) != OpSemantics::mul && semantics(source_of(a)) != OpSemantics::div
             ? b
             : a;
         break;

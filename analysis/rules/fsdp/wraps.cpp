@@ -46,8 +46,8 @@ void collect(const Block& block, std::vector<Wrap>& wraps, std::vector<Turn>& tu
       break;
     }
     case EventKind::loop:
-      for (const Block& round : static_cast<const LoopEvent*>(event)->rounds)
-        collect(round, wraps, turns, in_attempt);
+      for (const Block& iteration : static_cast<const LoopEvent*>(event)->iterations)
+        collect(iteration, wraps, turns, in_attempt);
       break;
     case EventKind::call:
       collect(static_cast<const CallEvent*>(event)->body, wraps, turns, in_attempt);

@@ -16,10 +16,10 @@ namespace {
 
 // exp(-loss): the loss; null if it is something else.
 const TensorState* negative_exponent(const TensorState* state) {
-  const TensorState* at = after(state);
+  const TensorState* at = source_of(state);
   if (semantics(at) != OpSemantics::exp) return nullptr;
   const TensorState* exponent = input(*at->made);
-  return semantics(exponent) == OpSemantics::negate ? after(input(*exponent->made)) : nullptr;
+  return semantics(exponent) == OpSemantics::negate ? source_of(input(*exponent->made)) : nullptr;
 }
 
 void check(const Record& record, Report& report) {
@@ -28,7 +28,7 @@ void check(const Record& record, Report& report) {
     const TensorState* factors[] = {input(*each.made, 0), input(*each.made, 1)};
     if (!factors[0] || !factors[1]) continue;
     for (const std::size_t side : {0, 1}) {
-      const TensorState* loss = after(factors[side]);
+      const TensorState* loss = source_of(factors[side]);
       if (!loss->made || !loss->shape.ndim_known || !loss->shape.dims.empty() || loss->poisoned) continue;
       const values::LossInfo* by = loss_of(*loss->made);
       if (!by) continue;

@@ -65,7 +65,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   Finding* finding = report.add(Severity::warning, event.place, event.calls,
       "The targets of this loss are the tokens that the causal model was given, each at its own position: it learns to repeat "
       "what it sees. Shift them by one: compare `logits[:, :-1]` with `tokens[:, 1:]`.");
-  if (const TensorState* first = after(target); finding && first->made && first->made->born)
+  if (const TensorState* first = source_of(target); finding && first->made && first->made->born)
     report.relate(*finding, first->made->born, "the model and the loss are given this");
 }
 

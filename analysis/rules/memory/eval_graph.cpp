@@ -23,7 +23,7 @@ using values::TensorState;
 namespace {
 
 // The operations after what backward passes go through.
-void add_after(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
+void add_history(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
   std::vector<const TensorState*> open = {state};
   while (!open.empty()) {
     const TensorState* at = open.back();
@@ -92,7 +92,7 @@ void look(const Record& record, Report& report, const TrainingRoot& training_roo
       continue;
     if (after.empty())
       for (const TrainingEvent& other : training_root.all)
-        if (other.event->row->operation == Operation::backward) add_after(other.event->self_state(), after);
+        if (other.event->row->operation == Operation::backward) add_history(other.event->self_state(), after);
     if (after.contains(made->made) || !once(forward.place)) continue;
     const Account& account = Account::of(record);
     const footprint::Graph graph(record, *made, account.held(), account.options().device);

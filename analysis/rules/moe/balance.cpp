@@ -48,7 +48,7 @@ std::vector<Balance> balances(const Record& record) {
   // What is used in something that is computed further.
   for (const Origin& each : provenance.of_semantics(OpSemantics::sum)) {
     if (!each.state->shape.ndim_known || !each.state->shape.dims.empty()) continue;
-    const TensorState* product = after(input(*each.made));
+    const TensorState* product = source_of(input(*each.made));
     if (semantics(product) != OpSemantics::mul) continue;
     const auto factors = inputs(*product->made);
     if (factors.size() != 2) continue;
@@ -59,9 +59,9 @@ std::vector<Balance> balances(const Record& record) {
         shares = shares ||
             ((semantics(state) == OpSemantics::one_hot || semantics(state) == OpSemantics::count) &&
                 only_of_choices(factor));
-      const TensorState* mean = after(factor);
+      const TensorState* mean = source_of(factor);
       if (semantics(mean) != OpSemantics::mean && semantics(mean) != OpSemantics::sum) continue;
-      const TensorState* probabilities = after(input(*mean->made));
+      const TensorState* probabilities = source_of(input(*mean->made));
       if (semantics(probabilities) != OpSemantics::softmax &&
           semantics(probabilities) != OpSemantics::sigmoid)
         continue;
@@ -81,12 +81,13 @@ std::vector<Routing> routings(const Record& record) {
     for (const Origin& each : provenance.of_semantics(by))
       for (const TensorState* source : inputs(*each.made)) {
         used.insert(identity(source));
-        used.insert(identity(after(source)));
+        used.insert(identity(source_of(source)));
         // x[chosen] keeps the indices in its subscript.
         const Value index = argument(*each.made, 1);
         if (index.is(values::Kind::tuple))
           for (const Value& item : index.as<values::Tuple>()->items)
-            if (item.is(values::Kind::tensor)) used.insert(identity(after(item.as<values::Tensor>()->now())));
+            if (item.is(values::Kind::tensor))
+              used.insert(identity(source_of(item.as<values::Tensor>()->now())));
       }
   for (const OpSemantics by : {OpSemantics::chosen, OpSemantics::place_of_largest, OpSemantics::largest})
     for (const Origin& each : provenance.of_semantics(by)) {

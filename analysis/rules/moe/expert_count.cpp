@@ -21,7 +21,7 @@ struct Choice {
 };
 
 std::optional<Choice> choice_of(const Record& record, const TensorState* state) {
-  state = after(state);
+  state = source_of(state);
   if (!state || !state->made) return std::nullopt;
   const Producer& made = *state->made;
   const OpSemantics by = semantics(made);

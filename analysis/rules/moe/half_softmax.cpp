@@ -52,7 +52,7 @@ void check(const Record& record, Report& report) {
       if (semantics(at) == OpSemantics::softmax) tell(at, routing.choice);
     // Softmax over the chosen ones.
     for (const Origin& each : provenance.of_semantics(OpSemantics::softmax)) {
-      const TensorState* from = after(input(*each.made));
+      const TensorState* from = source_of(input(*each.made));
       if (from && from->made == nullptr) continue;
       if (from && semantics(from) == OpSemantics::chosen && from->made->part == 0 &&
           from->made->born == routing.choice->born)

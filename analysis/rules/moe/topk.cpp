@@ -17,7 +17,7 @@ void limited(const Record& record, Report& report) {
   const Provenance& provenance = Provenance::of(record);
   Once once;
   for (const Origin& each : provenance.of_semantics(OpSemantics::chosen)) {
-    const TensorState* masked = input(*each.made) ? after(input(*each.made)) : nullptr;
+    const TensorState* masked = input(*each.made) ? source_of(input(*each.made)) : nullptr;
     const auto dims = masked ? dimensions(record, *each.made) : std::nullopt;
     if (!dims || dims->size() != 1 ||
         (semantics(masked) != OpSemantics::masked && semantics(masked) != OpSemantics::mul))

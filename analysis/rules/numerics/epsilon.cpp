@@ -21,7 +21,7 @@ constexpr double smallest_half = 5.9604645e-8;  // 2^-24: half of it and less is
 // The epsilon of x + eps, in the precision of x.
 void added(const Record& record, Report& report, Once& once, const Producer& use, const TensorState* sum,
     const char* consequence) {
-  sum = after(sum, false);
+  sum = source_of(sum, false);
   if (!sum || semantics(sum) != OpSemantics::add || sum->dtype != Dtype::float16) return;
   const Producer& made = *sum->made;
   const auto eps = made.arguments.size() > 1 && !input(made, 1) ? number(record, made.arguments[1])

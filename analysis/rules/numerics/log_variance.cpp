@@ -17,11 +17,11 @@ using values::code;
 namespace {
 
 // The tensor, whatever was done to its shape.
-const void* numbers_of(const TensorState* state) { return identity(after(state)); }
+const void* numbers_of(const TensorState* state) { return identity(source_of(state)); }
 
 // The logarithm that the tensor is the exponential of; null if it is none.
 const TensorState* logarithm(const TensorState* state) {
-  const TensorState* at = after(state);
+  const TensorState* at = source_of(state);
   return semantics(at) == OpSemantics::exp ? input(*at->made) : nullptr;
 }
 
@@ -38,7 +38,7 @@ void terms_of(const TensorState* state, std::vector<const TensorState*>& terms, 
 }
 
 bool is_noise(const TensorState* state) {
-  const TensorState* at = after(state);
+  const TensorState* at = source_of(state);
   return at && at->made &&
       (semantics(at) == OpSemantics::noise || semantics(at) == OpSemantics::filled_normal);
 }
@@ -64,7 +64,7 @@ void check(const Record& record, Report& report) {
       const TensorState* of = scale && is_noise(noise) ? logarithm(scale) : nullptr;
       const auto divergence = of ? divergences.find(numbers_of(of)) : divergences.end();
       if (divergence == divergences.end()) continue;
-      const Producer& made = *after(scale)->made;
+      const Producer& made = *source_of(scale)->made;
       if (!once(made.born)) continue;
       std::string name(of->made ? Provenance::of(record).name_of(of) : std::string_view());
       if (name.empty()) name = "logvar";

@@ -49,7 +49,7 @@ const TensorState* softmax_of(const TensorState* state) {
   return nullptr;
 }
 // What projects to scores, after masks and temperatures.
-const TensorState* scores_after(const TensorState* softmax) {
+const TensorState* scores_of(const TensorState* softmax) {
   const TensorState* at = input(*softmax->made);
   for (int way = 0; at && at->made && way < 8; ++way) {
     const OpSemantics by = semantics(at);
@@ -88,7 +88,7 @@ public:
                along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!chosen || !along || *along >= *chosen) return;
     const values::Shape& shape = softmax->shape;
-    const TensorState* scores = scores_after(softmax);
+    const TensorState* scores = scores_of(softmax);
     const OpSemantics by = semantics(scores);
     // Of scores whose last dimension are features; of what is not seen, the first dimension alone is the
     // batch.
@@ -132,10 +132,10 @@ public:
     const auto over = dimensions(record_, *sum.made);
     if (semantics(product) != OpSemantics::mul || !over || over->size() != 1 || over->front() == 0) return;
     for (std::size_t side = 0; side < 2; ++side) {
-      const TensorState* weights = after(input(*product->made, side));
+      const TensorState* weights = source_of(input(*product->made, side));
       if (semantics(weights) != OpSemantics::softmax) continue;
       const auto along = axis_of(record_, *weights->made);
-      const TensorState* scores = after(scores_after(weights));
+      const TensorState* scores = source_of(scores_of(weights));
       if (along != std::size_t{0} || semantics(scores) != OpSemantics::linear || !scores->shape.ndim_known ||
           scores->shape.dims.size() < 3 || !is_one(record_, scores->shape.dims.back()) ||
           !product->shape.ndim_known || weights->shape.dims.empty() || product->shape.dims.size() < 3 ||
@@ -161,7 +161,7 @@ private:
   static bool is_plain_product(const Producer& made) {
     return made.states.size() > 1 && made.states[0] && made.states[1] && made.listed.empty();
   }
-  static const TensorState* kept(const TensorState* state) { return after(state, false); }
+  static const TensorState* kept(const TensorState* state) { return source_of(state, false); }
   // Slots that compete for inputs divide by the sum of their weights afterwards.
   bool weighed_again(const TensorState* result) const {
     return std::ranges::any_of(Provenance::of(record_).of_semantics(OpSemantics::div),

@@ -47,7 +47,7 @@ bool of_unit_rows(const TensorState* state, int depth = 0) {
   if (!state || !state->made || depth > most_operations) return false;
   const OpSemantics by = semantics(state);
   if (by == OpSemantics::unit_rows) return true;
-  if (by == OpSemantics::div) return semantics(later(input(*state->made, 1))) == OpSemantics::norm;
+  if (by == OpSemantics::div) return semantics(source_of(input(*state->made, 1))) == OpSemantics::norm;
   return carries(by) && of_unit_rows(input(*state->made), depth + 1);
 }
 // Does the program make rows that may hold zeros alone: padding, what a mask or a relu leaves? What a layer
@@ -115,9 +115,9 @@ void check(const Record& record, Report& report) {
   }
   // exp(x) / exp(x).sum()
   for (const Origin& each : provenance.of_semantics(OpSemantics::div)) {
-    const TensorState *above = later(input(*each.made, 0)), *below = later(input(*each.made, 1));
+    const TensorState *above = source_of(input(*each.made, 0)), *below = source_of(input(*each.made, 1));
     if (semantics(above) != OpSemantics::exp || semantics(below) != OpSemantics::sum ||
-        later(input(*below->made)) != above)
+        source_of(input(*below->made)) != above)
       continue;
     const TensorState* exponent = input(*above->made);
     if (!exponent) continue;

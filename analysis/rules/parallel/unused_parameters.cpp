@@ -56,7 +56,7 @@ bool is_no_sync(const Around& around) {
 }
 
 // The tensors that a loss was computed from, those of its layers among them.
-std::set<const values::Object*> tensors_after(const values::Graph& graph) {
+std::set<const values::Object*> sources_of(const values::Graph& graph) {
   std::set<const values::Object*> found;
   for (const values::Object* source : graph) {
     found.insert(source);
@@ -121,7 +121,7 @@ std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& tr
     }
     if (!goes_through(each, *wrapper.event)) continue;
     last = &each;
-    const auto sources = tensors_after(event.self_state()->graph);
+    const auto sources = sources_of(event.self_state()->graph);
     used.insert(sources.begin(), sources.end());
   }
   return std::nullopt;
@@ -143,7 +143,7 @@ std::vector<Unused> unused(const Record& record) {
         const values::TensorState* loss = each.event->self_state();
         known = known && loss && loss->graph_complete && !loss->unseen;
         if (!known) break;
-        const auto sources = tensors_after(loss->graph);
+        const auto sources = sources_of(loss->graph);
         used.insert(sources.begin(), sources.end());
         if (goes_through(each, *wrapper.event)) last = &each;
         for (const Around* around = each.event->around; around; around = around->outer)
