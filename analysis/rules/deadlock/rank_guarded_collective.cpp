@@ -328,7 +328,7 @@ private:
     const OperationEvent* found = nullptr;
     visit_roots(record_, [&](const Event& around) {
       if (found || around.kind != EventKind::loop || static_cast<const LoopEvent&>(around).unrolled) return;
-      for (const Block& iteration : static_cast<const LoopEvent&>(around).iterations) {
+      for (const interpreter::Block& iteration : static_cast<const LoopEvent&>(around).iterations) {
         bool guard_is_here = false;
         const OperationEvent* first = nullptr;
         visit(iteration, [&](const Event& inner) {
