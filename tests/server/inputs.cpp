@@ -21,7 +21,7 @@ TEST_CASE("files are named as they were asked for, and checked once") {
   const std::string b = folder.write("pkg/b.py", "");
   const Inputs inputs = inputs_of({b, folder / "./pkg//", folder.path, folder / "pkg/../a.py"});
   CHECK(inputs.files == std::vector<std::string>{b, a});
-  CHECK(inputs.names.shown(b) == b);
+  CHECK(inputs.names.displayed(b) == b);
   CHECK(inputs.unreadable.empty());
 }
 
@@ -55,6 +55,6 @@ TEST_CASE("imports start from the project") {
 
 TEST_CASE("other files are named relative to the current folder") {
   const Names names("/project");
-  CHECK(names.shown("/project/a/b.py") == "a/b.py");
-  CHECK(names.shown("/elsewhere/other.py") == "/elsewhere/other.py");
+  CHECK(names.displayed("/project/a/b.py") == "a/b.py");
+  CHECK(names.displayed("/elsewhere/other.py") == "/elsewhere/other.py");
 }

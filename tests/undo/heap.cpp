@@ -220,7 +220,7 @@ TEST_CASE("What new objects hold stays where it was settled, and nothing else do
     for (int i = 0; i < 3; ++i) world.add_list();
     for (int i = world.number(30); i > 0; --i) world.write();
     const std::vector<Value> after = world.copy();
-    world.heap.settle(mark);
+    world.heap.make_permanent(mark);
     world.heap.rollback(mark);
     REQUIRE(world.copy(old) == before);
     for (std::size_t i = old; i < world.slots.size(); ++i) REQUIRE(world.slots[i]->value == after[i]);
