@@ -89,6 +89,9 @@ def install():
     import torch
     from torch import nn
 
+    # Which kernels oneDNN has depends on the processor: without AVX-512 it has no bfloat16 LSTM. PyTorch's own run everywhere.
+    torch.backends.mkldnn.enabled = False
+
     if hasattr(torch.amp, "GradScaler"):
         scale_on_cpu(torch)
     else:
