@@ -102,6 +102,9 @@ public:
   // edit did to one function: these, by the qualified names of their functions, and the statements of the
   // file are all that the record holds then. For readers that answer early; may be null.
   std::function<void(const std::vector<std::string>& roots)> on_focus;
+  // Called when a run from the beginning has run one more of what nobody calls: the record then holds whole
+  // roots alone. For readers that answer early; may be null.
+  std::function<void()> on_root;
   // Statements of an older text that were run, and stand: the same ones of the text as it is, by which other
   // runs of the file know them.
   std::unordered_map<const syntax::Stmt*, const syntax::Stmt*> written;

@@ -66,6 +66,7 @@ void RunCache::keep(std::unique_ptr<Run> run) {
   const auto rest = [](Run& each) {
     each.record.on_statements = nullptr;
     each.record.on_focus = nullptr;
+    each.record.on_root = nullptr;
     each.record.derived.clear();
     each.sources.ask(nullptr);
     return each.interpreter->can_run_again();

@@ -93,6 +93,9 @@ public:
   std::unique_ptr<Run> take_run() { return std::move(run_); }
 
 private:
+  // Steps after which nobody waits for the whole answer; some tenths of a second.
+  static constexpr std::uint64_t long_run = 40'000;
+
   // Of the functions that nobody calls none: the program alone.
   static const RankRuns::Only& nothing() {
     static const RankRuns::Only none;
@@ -171,9 +174,12 @@ private:
         ranks_->begin(2, open ? defaults_->work() : nullptr);
       else if (open && options_.background)
         defaults_->begin(options_.background);
+      if (run_->record.on_root) run_->record.on_root();
     };
     if (options_.on_findings && run_->standing.text)
       run_->record.on_focus = [this](const std::vector<std::string>& roots) { tell_focus(roots); };
+    else if (options_.on_findings)
+      run_->record.on_root = [this] { tell_so_far(); };
   }
   rules::RunConditions conditions(bool by_defaults, bool partial = false, std::int64_t launched = 0) const {
     return {options_.gpu_memory, by_defaults, partial, launched,
@@ -278,6 +284,22 @@ private:
     return findings;
   }
 
+  // A file that nothing has been said of yet, and that takes long: what its statements and the roots that
+  // have been run show. Each answer comes after twice the steps, so that all of them judge twice as much as
+  // one.
+  void tell_so_far() {
+    const Record& record = run_->record;
+    if (record.steps < tell_from_) return;
+    tell_from_ = 2 * record.steps;
+    conditions(false, true).keep(record);
+    std::vector<StandingFindings::One> all;
+    const RankResults alone(record);
+    judge_locally({&alone}, all);
+    tell_early(std::move(all), {});
+    record.derived.clear();  // what readers found out is of a part of the run
+    result_.failed_rules.clear();
+  }
+
   // An edited function has been run, and the rest has not.
   void tell_focus(const std::vector<std::string>& roots) {
     const Record& record = run_->record;
@@ -324,7 +346,8 @@ private:
     // what these said of the text before stands.
     std::vector<StandingFindings::One> all;
     judge_locally({of_ranks_.get()}, all);
-    if (options_.on_findings && run_->standing.text && (options_.want_facts || options_.want_schedule))
+    if (options_.on_findings && (run_->standing.text || record.steps >= long_run) &&
+        (options_.want_facts || options_.want_schedule))
       tell_early(all, run_->standing.in(*module_.text, path_, [](const std::string&) { return true; }));
     // What the statements alone make of the defaults is told of them, too.
     const bool open = record.open_to_defaults && !record.out_of_budget;
@@ -444,7 +467,8 @@ private:
   Result result_;
   std::unordered_set<std::string> told_;  // the files that `result_.read` names
   bool again_ = false;
-  bool only_comments_ = false;  // were edited since the last whole answer
+  std::uint64_t tell_from_ = long_run;  // steps of the first run after which more is told
+  bool only_comments_ = false;          // were edited since the last whole answer
   std::unique_ptr<Run> run_;
   const Record* with_defaults_ = nullptr;
   std::unique_ptr<DefaultRun> defaults_;  // these end before the run that they work on

@@ -207,6 +207,26 @@ TEST_CASE(
 }
 
 TEST_CASE(
+    "a file that takes long when it is opened is answered before all of it has been run, and nothing is taken back") {
+  OneFile file("/work.py", models());
+  snapshot::RunCache memory;
+  snapshot::Options options;
+  options.memory = &memory;
+  std::vector<std::set<std::string>> told;
+  options.on_findings = [&](const snapshot::Result& result) {
+    std::set<std::string>& one = told.emplace_back();
+    for (const auto& finding : result.findings) one.insert(key(finding));
+  };
+  const snapshot::Result whole = snapshot::analyze(file, "/work.py", options);
+  std::set<std::string> all;
+  for (const auto& finding : whole.findings) all.insert(key(finding));
+  told.push_back(all);
+  CHECK(told.size() > 3);
+  CHECK(told.front().size() < all.size());
+  for (std::size_t i = 1; i < told.size(); ++i) CHECK(std::ranges::includes(told[i], told[i - 1]));
+}
+
+TEST_CASE(
     "an analysis that was cancelled leaves what it finished, and the next says the same as one from the beginning") {
   constexpr int edits = 72;
   std::mt19937 random(25);

@@ -33,6 +33,7 @@ public:
   bool note_model(const values::Object* object) { return run_models_.insert(object).second; }
 
 private:
+  void tell_root();
   friend class IncrementalRun;  // takes over what an edit leaves standing
   friend class Speculation;
   struct ClassRoot;

@@ -88,6 +88,10 @@ void RootRunner::tell_as_defaults() {
   for (const auto& root : record_.default_roots) root->defaults = "the command line";
 }
 
+void RootRunner::tell_root() {
+  if (!run_.incremental_->replay().replaying && record_.on_root && !record_.cancelled) record_.on_root();
+}
+
 // What the statements of the file did not reach.
 void RootRunner::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module) {
   run_.incremental_->replay().possible = run_.incremental_->replay().possible && !record_.cancelled;
@@ -121,9 +125,13 @@ void RootRunner::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax
       const auto run = [this, function] { run_root(*function, {}, nullptr); };
       if (run_.incremental_->run_unit({function->stmt, false}, {}, run))
         doubtful_.push_back({{function->stmt, true}, {}, run});
+      tell_root();
     }
     if (!named_elsewhere)
-      for (values::Class* cls : classes) run_class_roots(*cls);
+      for (values::Class* cls : classes) {
+        run_class_roots(*cls);
+        tell_root();
+      }
   }
   if (!run_.limits_.only)
     for (std::size_t i = 0; i < doubtful_.size(); ++i)
