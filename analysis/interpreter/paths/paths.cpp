@@ -303,6 +303,22 @@ Flow Interpreter::merge_exits(
   return Flow::normal;
 }
 
+namespace {
+// Of tensors that a collective made the same, whichever of them it was given: one that stands for all.
+Value agreed(Value value) {
+  const auto* choice = value.as<values::Choice>();
+  const Value yes = choice->yes.is(values::Kind::choice) ? agreed(choice->yes) : choice->yes;
+  if (!yes.is(values::Kind::tensor)) return {};
+  const values::TensorState& one = *yes.as<values::Tensor>()->now();
+  if (!one.made || !one.made->row || !one.made->row->collective) return {};
+  const Value no = choice->no.is(values::Kind::choice) ? agreed(choice->no) : choice->no;
+  if (!no.is(values::Kind::tensor)) return {};
+  const values::TensorState& other = *no.as<values::Tensor>()->now();
+  return one.made == other.made && one.dtype == other.dtype && same_shape(one.shape, other.shape) ? yes
+                                                                                                  : Value{};
+}
+}  // namespace
+
 Value Interpreter::decided(Value value) {
   while (value.is(values::Kind::choice)) {
     const auto* choice = value.as<values::Choice>();
@@ -316,6 +332,8 @@ Value Interpreter::decided(Value value) {
       value = choice->no;
     else if (!choice->no)
       value = choice->yes;
+    else if (const Value one = agreed(value))
+      return one;
     else
       return value;
   }

@@ -93,6 +93,7 @@ struct Interpreter::WithItem {
 
 private:
   Flow through_generator();
+  Flow around_any();
   Flow around_body();
   Value entered(Value& leave_method, bool& catches);
   bool any_way_is(Value value, bool if_unknown, std::string_view class_path);
@@ -110,7 +111,31 @@ Flow Interpreter::WithItem::result() {
     run.killed_ = false;
     return run.leave(ExitKind::raise, stmt, run.raised_);
   }
-  return is_pending(manager) ? through_generator() : around_body();
+  return is_pending(manager) ? through_generator() : around_any();
+}
+
+namespace {
+bool holds_back(Value manager) {
+  if (manager.is(Kind::choice))
+    return holds_back(manager.as<values::Choice>()->yes) || holds_back(manager.as<values::Choice>()->no);
+  const auto* native = manager.is(Kind::instance) ? manager.as<values::Instance>()->native : nullptr;
+  return native && native->row && native->row->covers == values::Covers::no_sync;
+}
+}  // namespace
+
+// Whether gradients are sent decides what the other ranks wait for: where each rank chooses by its own data,
+// the body is run in both ways.
+Flow Interpreter::WithItem::around_any() {
+  if (!manager.is(Kind::choice) || !holds_back(manager)) return around_body();
+  const auto* choice = manager.as<values::Choice>();
+  if (run.symbols().sharing(choice->condition) != Sharing::local) return around_body();
+  const auto side = [&](Value one) {
+    manager = run.resolve(one);
+    return around_any();
+  };
+  return run.fork(
+      choice->condition, nullptr, where(), [&] { return side(choice->yes); },
+      [&] { return side(choice->no); });
 }
 
 // The body of the with runs where the manager's generator yields. Where that yields on several ways, the body

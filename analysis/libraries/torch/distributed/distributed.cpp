@@ -124,11 +124,21 @@ Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Shar
 // ---------------------------------------------------------------- collectives
 
 // The tensor holds the same on every rank afterwards.
-void agree(Call& call, Value tensor) {
+void agree(Call& call, Value tensor, const values::Producer* made = nullptr) {
   tensor = call.run.resolve(tensor);
   if (tensor.is(Kind::choice)) {
-    agree(call, tensor.as<values::Choice>()->yes);
-    agree(call, tensor.as<values::Choice>()->no);
+    // Whichever of them it is, it holds what all ranks have: where they have one producer, a choice of them
+    // is one tensor (Interpreter::decided).
+    if (!made) {
+      auto* const producer = call.run.heap().make<values::Producer>();
+      producer->row = &call.row;
+      producer->arguments = call.run.heap().array<Value>(call.row.parameters.size());
+      producer->states = call.run.heap().array<const TensorState*>(call.row.parameters.size());
+      producer->calls = call.run.site();
+      made = producer;
+    }
+    agree(call, tensor.as<values::Choice>()->yes, made);
+    agree(call, tensor.as<values::Choice>()->no, made);
     return;
   }
   const TensorState* state = require_tensor(call.run, tensor);
@@ -139,24 +149,49 @@ void agree(Call& call, Value tensor) {
   agreed.unseen = false;
   agreed.content = nullptr;
   agreed.extent = nullptr;
-  agreed.made = nullptr;  // these are other numbers than those it was made of
+  agreed.made = made;  // these are other numbers than those it was made of
   call.run.heap().note_write(state);
   set_state(call.run, tensor, agreed);
 }
+void lists_of(Runtime& run, Value value, std::vector<Value>& found) {
+  value = run.resolve(value);
+  if (value.is(Kind::choice)) {
+    lists_of(run, value.as<values::Choice>()->yes, found);
+    lists_of(run, value.as<values::Choice>()->no, found);
+  } else if (value.is(Kind::list)) {
+    found.push_back(value);
+  }
+}
+// Of several lists it may be what each rank has for itself is the same afterwards, whichever list it is.
 void agree_list(Call& call, Value list) {
-  list = call.run.resolve(list);
-  if (!list.is(Kind::list)) return;
-  values::ListState state = *values::Heap::list_state(list);
-  const auto fresh = [&](Value item) {
-    if (tensor_state(call.run, item)) {
-      agree(call, item);
-      return item;
-    }
-    return call.run.heap().unknown("", Sharing::uniform, call.place);
+  values::Heap& heap = call.run.heap();
+  std::vector<Value> lists, agreed;
+  lists_of(call.run, list, lists);
+  const auto is_own = [&](std::size_t i) {
+    return lists.size() < 2 ||
+        std::ranges::any_of(
+            lists,
+            [&](Value each) {
+              const auto& items = values::Heap::list_state(each)->items;
+              return i < items.size() && heap.sharing(items[i]) == Sharing::local;
+            });
   };
-  for (Value& item : state.items) item = fresh(item);
-  if (state.open) state.rest = fresh(state.rest);
-  call.run.heap().set_list(list, std::move(state));
+  for (const Value& each : lists) {
+    values::ListState state = *values::Heap::list_state(each);
+    const auto fresh = [&](Value item) {
+      if (tensor_state(call.run, item)) {
+        agree(call, item);
+        return item;
+      }
+      return heap.unknown("", Sharing::uniform, call.place);
+    };
+    for (std::size_t i = 0; i < state.items.size(); ++i) {
+      if (agreed.size() == i) agreed.push_back(is_own(i) ? fresh(state.items[i]) : Value{});
+      if (agreed[i]) state.items[i] = agreed[i];
+    }
+    if (state.open) state.rest = fresh(state.rest);
+    heap.set_list(each, std::move(state));
+  }
 }
 void differ_by_rank(Call& call, Value tensor) {
   tensor = call.run.resolve(tensor);
