@@ -286,12 +286,13 @@ Sharing Heap::sharing(Value value, int depth) const {
         mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
     return mixed;
   }
-  // A path is the text that it stands for.
+  // A path is the text that it stands for, an array the numbers in it.
   case Kind::instance: {
-    const Slot* path = value.as<Instance>()->native
-        ? value.as<Instance>()->attributes.find(Name(values::FileState::path))
-        : nullptr;
-    return path ? sharing(path->value, depth + 1) : Sharing::uniform;
+    const auto* object = value.as<Instance>();
+    if (!object->native) return Sharing::uniform;
+    const Slot* held = object->attributes.find(Name(values::FileState::path));
+    if (!held) held = object->attributes.find(Name(values::ArrayState::state));
+    return held ? sharing(held->value, depth + 1) : Sharing::uniform;
   }
   default: return Sharing::uniform;
   }

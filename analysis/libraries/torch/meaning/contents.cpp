@@ -88,7 +88,7 @@ void drawn_between(Op& op, Value made, Int low, Int high) {
     const Int number = op.s.fresh({.name = "",
         .lower = op.s.lower(low),
         .upper = most ? std::optional(*most - 1) : std::nullopt,
-        .sharing = symbolic::Sharing::local});
+        .sharing = state->sharing});
     if (*size <= most_assumed && !op.run.guarded()) {
       op.s.assume(op.s.compared(Compare::ge, number, low));
       op.s.assume(op.s.compared(Compare::lt, number, high));
