@@ -15,6 +15,14 @@ using values::Kind;
 // Data of which the rank chooses a part are each rank's own: `x.chunk(world)[rank]`.
 static Value chosen_by(Interpreter& run, Value item, Value index, Place where) {
   item = run.resolve(item);
+  if (item.is(Kind::integer)) {
+    const Sharing own = run.heap().sharing(item), mixed = symbolic::mix(own, run.heap().sharing(index));
+    if (mixed == own || mixed != Sharing::divergent) return item;
+    return Value::of(run.symbols().fresh({.name = "",
+        .lower = run.symbols().lower(item.integer()),
+        .upper = run.symbols().upper(item.integer()),
+        .sharing = mixed}));
+  }
   if (!item.is(Kind::tensor) || item.as<values::Tensor>()->role != values::TensorRole::plain) return item;
   values::TensorState state = *item.as<values::Tensor>()->now();
   const Sharing mixed = symbolic::mix(state.sharing, run.heap().sharing(run.resolve(index)));
@@ -71,6 +79,7 @@ private:
   Value of_instance();
   Value of_unknown();
   Value new_item_of_unknown();
+  Int length_of_part();
   Value of_text();
   Value of_library();
 };
@@ -118,7 +127,7 @@ Value Interpreter::Subscript::of_sequence() {
   if (index.is(Kind::slice)) {
     const auto picked = run.slice_of(size, *index.as<values::SliceObject>());
     if (!picked) {
-      return run.heap().open_list(run.element(object, where), nullptr,
+      return run.heap().open_list(chosen_by(run, run.element(object, where), index, where), nullptr,
           object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
     }
     std::vector<Value> part;
@@ -144,7 +153,7 @@ Value Interpreter::Subscript::of_open_list() {
       at && *at >= 0 && *at < static_cast<std::int64_t>(state->items.size()))
     return state->items[static_cast<std::size_t>(*at)];
   if (index.is(Kind::slice))
-    return run.heap().open_list(run.element(object, where),
+    return run.heap().open_list(chosen_by(run, run.element(object, where), index, where),
         run.limits_.as_rank && state->length
             ? run.length_of_slice(state->length, *index.as<values::SliceObject>())
             : nullptr,
@@ -233,6 +242,20 @@ Value Interpreter::Subscript::of_unknown() {
   return new_item_of_unknown();
 }
 
+// How many a slice picks of what is not known; null: nothing is known of that.
+Int Interpreter::Subscript::length_of_part() {
+  const auto* slice = index.as<values::SliceObject>();
+  // As many as a tensor says that holds the same on all ranks: what each rank has is cut to that, so that all
+  // have as many.
+  const Value end = slice->upper ? run.resolve(slice->upper) : Value{};
+  if (end.is(Kind::unknown) && end.as<values::Unknown>()->is_number &&
+      run.heap().sharing(end) == Sharing::uniform && run.heap().sharing(object) == Sharing::local)
+    return run.symbols().fresh({.name = "", .lower = 0, .upper = {}, .sharing = Sharing::unseen});
+  if (!run.limits_.as_rank) return nullptr;
+  const Value size = run.length_of(object, where);
+  return size.is(Kind::integer) ? run.length_of_slice(size.integer(), *slice) : nullptr;
+}
+
 // The same each time that it is asked for.
 Value Interpreter::Subscript::new_item_of_unknown() {
   auto* unknown = object.as<values::Unknown>();
@@ -257,11 +280,10 @@ Value Interpreter::Subscript::new_item_of_unknown() {
     note_part(run.heap(), made, *unknown);
     made.as<values::Unknown>()->poisoned = unknown->poisoned;
   }
-  if (made.is(Kind::unknown) && index.is(Kind::slice) && run.limits_.as_rank)
-    if (const Value size = run.length_of(object, where); size.is(Kind::integer))
-      if (const Int length = run.length_of_slice(size.integer(), *index.as<values::SliceObject>()))
-        run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value =
-            Value::of(length);
+  if (made.is(Kind::unknown) && index.is(Kind::slice))
+    if (const Int length = length_of_part())
+      run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value =
+          Value::of(length);
   unknown->items.push_back({index, made});
   run.record_part(*unknown, index, made, where);
   return made;

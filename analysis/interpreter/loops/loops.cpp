@@ -84,7 +84,14 @@ Sharing Interpreter::trips_of(Value iterable) {
     if (held != Sharing::local || asked == Sharing::divergent) return held;
     return symbolic::mix(asked, symbolic::mix(trips_of(choice.yes), trips_of(choice.no)));
   }
-  case Kind::unknown: return sharing_of_length(*iterable.as<values::Unknown>());
+  case Kind::unknown: {
+    const auto* unknown = iterable.as<values::Unknown>();
+    // Cut to a number that all ranks have (Subscript::length_of_part).
+    if (const Value length = unknown->attributes.value(Name(values::UnknownState::len));
+        length.is(Kind::integer) && symbols().sharing(length.integer()) == Sharing::unseen)
+      return Sharing::unseen;
+    return sharing_of_length(*unknown);
+  }
   // When the function of `iter(function, last)` gives the last is its own affair.
   case Kind::instance:
     return iterable.as<values::Instance>()->attributes.find(called_each_iteration) ? Sharing::unseen
