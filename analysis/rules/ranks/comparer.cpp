@@ -389,7 +389,8 @@ bool Comparer::fails_where_it_counts(const Mismatch& mismatch, const std::set<in
   const bool of_four_ranks = mismatch.world == 4 && never_fine(4);
   const auto* parting = mismatch.as<Parting>();
   const bool of_numbers = mismatch.cause == Cause::iterations ||
-      ((mismatch.cause == Cause::guard || (parting && parting->exit == ExitKind::continue_)) &&
+      ((mismatch.cause == Cause::guard || mismatch.cause == Cause::handler ||
+           (parting && parting->exit == ExitKind::continue_)) &&
           highest_named() < 2);
   if (of_numbers && of_four_ranks && never_fine(2)) return true;
   if (differs_with_two_ranks(mismatch)) return true;
