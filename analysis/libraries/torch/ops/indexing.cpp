@@ -510,7 +510,18 @@ bool Indexing::are_numbers_inside() {
     const Dim& dim = from.dims[axis];
     const Int beyond = some && dim.size ? number_outside(op, part->value, op.s.negate(dim.size), dim.size)
                                         : nullptr;
-    if (!beyond) continue;
+    if (!beyond) {
+      const auto text = [&](const std::string& greatest) {
+        return "The index may hold " + greatest + ", and dimension " + std::to_string(axis) + " of " + name +
+            " has " + op.words(dim);
+      };
+      // Of weights, moe/expert-count says what a router chooses beyond them.
+      const TensorState* whole = op.tensor("input");
+      const values::Extent* extent = some ? extent_among(op, part->value) : nullptr;
+      const bool weights = whole && op.run.heap().requires_grad(*whole) == Known::yes;
+      if (extent && (extent->drawn || !weights) && refuses_drawn(op, part->value, dim, text)) return false;
+      continue;
+    }
     refuse_index(op.words(op.dim(beyond)), axis, dim);
     return false;
   }
