@@ -22,6 +22,13 @@ bool does_something(const FunctionStmt& function) {
   return !idle;
 }
 
+// Is it a method of an object that may be of any class that derives from its own?
+bool is_of_any_class(const values::Function& function, const values::Scope& scope) {
+  if (!function.owner || function.parameters->list.empty()) return false;
+  const values::Slot* self = scope.names.find(function.parameters->list[0].name);
+  return self && self->value.is(Kind::instance) && self->value.as<values::Instance>()->symbolic;
+}
+
 // May the method that runs be another one, or its result be replaced?
 bool may_be_replaced(const values::Function& function, const values::Scope& scope) {
   if (!function.owner) return false;
@@ -35,8 +42,9 @@ bool may_be_replaced(const values::Function& function, const values::Scope& scop
 
 }  // namespace
 
-Value nothing_of(Interpreter&, const values::Function& function, const values::Scope& scope) {
+Value nothing_of(Interpreter& run, const values::Function& function, const values::Scope& scope) {
   const FunctionStmt* stmt = function.stmt;
+  if (stmt && !does_something(*stmt) && is_of_any_class(function, scope)) return run.heap().unseen("");
   if (!stmt || stmt->is_async || stmt->scope.is_generator || stmt->scope.returns_value ||
       function.wrapped_unseen || !does_something(*stmt) || may_be_replaced(function, scope))
     return Value::none();

@@ -1,4 +1,5 @@
 // Operators that join tensors.
+#include "libraries/table/presumption.hpp"
 #include "libraries/torch/ops/splits.hpp"
 #include "libraries/torch/ops/views.hpp"
 #include "values/internal_rows.hpp"
@@ -261,7 +262,19 @@ bool none_to_join(Op& op, const Parts& parts) {
   return true;
 }
 
+// A tensor is a sequence of its parts to Python, and not to these.
+bool is_given_one_tensor(Op& op) {
+  const Value given = op.argument("tensors");
+  const TensorState* state = given.is(Kind::tensor) ? op.tensor(given) : nullptr;
+  if (!state || state->unseen || state->maybe_array || is_presumed(state)) return false;
+  op.raising("TypeError")
+      .fail(ProblemKind::argument,
+          code(op.title()) + " takes a list or tuple of tensors, and " + op.name("tensors") + " is a tensor");
+  return true;
+}
+
 Value cat(Op& op) {
+  if (is_given_one_tensor(op)) return op.unknown();
   const auto parts = parts_of(op, "tensors");
   if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const auto at = op.integer("dim");
@@ -282,6 +295,7 @@ Value cat(Op& op) {
 }
 
 Value stack(Op& op) {
+  if (is_given_one_tensor(op)) return op.unknown();
   const auto parts = parts_of(op, "tensors");
   if (!parts || none_to_join(op, *parts)) return op.result({}, Dtype::unknown);
   const auto at = op.integer("dim");
