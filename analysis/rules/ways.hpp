@@ -5,8 +5,10 @@
 
 #include "symbolic/expression.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 namespace stepzero::rules {
 
@@ -61,14 +63,16 @@ private:
 
 // Decides a condition by its parts; `leaf` answers those that have none. `missing` is the first part that has
 // no answer: it is taken back where the others make it needless.
-template <class Leaf> symbolic::Answer decide_by_parts(
-    const symbolic::Context& symbols, symbolic::Cond condition, symbolic::Cond& missing, const Leaf& leaf) {
+// `known` answers what needs no question: where that settles a part, nothing else of the part is asked.
+template <class Leaf, class Known = std::nullptr_t>
+symbolic::Answer decide_by_parts(const symbolic::Context& symbols, symbolic::Cond condition,
+    symbolic::Cond& missing, const Leaf& leaf, const Known& known = {}) {
   using Form = symbolic::Context::Form;
   using symbolic::Answer;
   switch (symbols.form(condition)) {
   case Form::constant: return symbols.decide(condition);
   case Form::negation: {
-    const Answer inner = decide_by_parts(symbols, symbols.operands(condition)[0], missing, leaf);
+    const Answer inner = decide_by_parts(symbols, symbols.operands(condition)[0], missing, leaf, known);
     return inner == Answer::yes ? Answer::no : inner == Answer::no ? Answer::yes : inner;
   }
   case Form::conjunction:
@@ -76,9 +80,13 @@ template <class Leaf> symbolic::Answer decide_by_parts(
     const bool all = symbols.form(condition) == Form::conjunction;
     const Answer settles = all ? Answer::no : Answer::yes;
     const symbolic::Cond missing_before = missing;
+    if constexpr (!std::is_same_v<Known, std::nullptr_t>)
+      for (const symbolic::Cond operand : symbols.operands(condition))
+        if (symbolic::Cond ignored = nullptr; decide_by_parts(symbols, operand, ignored, known) == settles)
+          return settles;
     bool unknown = false;
     for (const symbolic::Cond operand : symbols.operands(condition)) {
-      const Answer answer = decide_by_parts(symbols, operand, missing, leaf);
+      const Answer answer = decide_by_parts(symbols, operand, missing, leaf, known);
       if (answer == settles) {
         missing = missing_before;
         return settles;

@@ -32,6 +32,46 @@ bool tells_of_ranks(const symbolic::Context& symbols, const BranchEvent& branch)
   return branch.is_assertion() && symbols.text(branch.condition).find_first_of("?(") == std::string::npos;
 }
 
+// The answer to a condition in every job of several ranks; unknown where these differ.
+symbolic::Answer in_several(const Record& record, Cond condition) {
+  if (record.symbols.form(condition) == symbolic::Context::Form::negation) {
+    const symbolic::Answer inner = in_several(record, record.symbols.operands(condition)[0]);
+    return inner == symbolic::Answer::yes ? symbolic::Answer::no
+        : inner == symbolic::Answer::no   ? symbolic::Answer::yes
+                                          : inner;
+  }
+  if (const auto group = record.conditions.find("torch.distributed.is_initialized");
+      group != record.conditions.end() && group->second == condition)
+    return symbolic::Answer::yes;  // who communicates has a process group
+  const auto world = record.roles[static_cast<int>(symbolic::Role::world_size)];
+  if (!world) return record.symbols.evaluate(condition, {});
+  constexpr std::int64_t sizes[] = {2, 3, 4, 64};
+  std::optional<symbolic::Answer> found;
+  for (const std::int64_t size : sizes) {
+    const symbolic::Assignment job[] = {{world, size}};
+    const symbolic::Answer answer = record.symbols.evaluate(condition, job);
+    if (found && *found != answer) return symbolic::Answer::unknown;
+    found = answer;
+  }
+  return *found;
+}
+// How a condition relates among the ranks of a job of several: what one process alone keeps for itself does
+// not matter to them.
+symbolic::Sharing among_several(const Record& record, Cond condition) {
+  using Form = symbolic::Context::Form;
+  const Form form = record.symbols.form(condition);
+  if (form == Form::negation) return among_several(record, record.symbols.operands(condition)[0]);
+  if (form != Form::conjunction && form != Form::disjunction) return record.symbols.sharing(condition);
+  const symbolic::Answer decides = form == Form::conjunction ? symbolic::Answer::no : symbolic::Answer::yes;
+  symbolic::Sharing mixed = symbolic::Sharing::uniform;
+  for (const Cond operand : record.symbols.operands(condition)) {
+    const symbolic::Answer answer = in_several(record, operand);
+    if (answer == decides) return symbolic::Sharing::uniform;
+    if (answer == symbolic::Answer::unknown) mixed = symbolic::mix(mixed, among_several(record, operand));
+  }
+  return mixed;
+}
+
 // Does an operation fail on one side, as a division by how many of the rank's parts there are?
 bool is_failure(const BranchEvent& branch) {
   return !branch.stmt && !branch.yes.events.empty() && branch.yes.events.back()->kind == EventKind::exit &&
@@ -177,7 +217,8 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
         branches_.insert(spot(event->place));
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
       // known.
-      const auto sharing = main_.symbols.sharing(branch.condition);
+      auto sharing = main_.symbols.sharing(branch.condition);
+      if (sharing == symbolic::Sharing::local) sharing = among_several(main_, branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch))
         about_gradients_.insert(spot(event->place));
       if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));

@@ -57,14 +57,19 @@ Answer RankWalker::chosen_by_all(int key, Cond condition) {
   return Answer::unknown;
 }
 
-Answer RankWalker::leaf(Cond condition, int branch_site) {
-  if (const auto it = taken_for_.find(condition); it != taken_for_.end())
-    return it->second ? Answer::yes : Answer::no;
-  if (const Answer answer = symbols_.evaluate(condition, {}); answer != Answer::unknown) return answer;
+// What needs no question.
+Answer RankWalker::unasked(Cond condition) const {
   // Who communicates has a process group.
   if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
       it != record_.conditions.end() && it->second == condition)
     return Answer::yes;
+  return symbols_.evaluate(condition, {});
+}
+
+Answer RankWalker::leaf(Cond condition, int branch_site) {
+  if (const auto it = taken_for_.find(condition); it != taken_for_.end())
+    return it->second ? Answer::yes : Answer::no;
+  if (const Answer answer = unasked(condition); answer != Answer::unknown) return answer;
   if (choices_.assumed == Assumption::rank)
     for (const Cond question : questions_for_rank(record_))
       if (question == condition) return Answer::yes;
@@ -104,7 +109,9 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
 }
 
 Answer RankWalker::decide(Cond condition, int branch_site) {
-  return decide_by_parts(symbols_, condition, missing, [&](Cond part) { return leaf(part, branch_site); });
+  return decide_by_parts(
+      symbols_, condition, missing, [&](Cond part) { return leaf(part, branch_site); },
+      [&](Cond part) { return unasked(part); });
 }
 
 bool RankWalker::is_agreed_on(Cond condition, bool part) {
