@@ -107,7 +107,10 @@ Value base_name(Call& call) {
   if (!path.is(Kind::string)) return unknown_of(call);
   return call.run.heap().string(path.text().substr(path.text().rfind('/') + 1));
 }
-Value random_element(Call& call) { return call.run.heap().unknown("", Sharing::local, call.place); }
+Value random_element(Call& call) {
+  const Sharing drawn = call.run.drawn_sharing(Runtime::Stream::python);
+  return call.run.heap().unknown("", symbolic::mix(drawn, call.run.heap().sharing(call.at(0))), call.place);
+}
 
 }  // namespace
 
