@@ -31,6 +31,16 @@ static Value chosen_by(Interpreter& run, Value item, Value index, Place where) {
   return run.heap().tensor(std::move(state), where);
 }
 
+// How many there are of those that the rank chooses, in the run that stands for all ranks; null: nothing is
+// known of that. `whole`: of how many, if that is known.
+static Int length_by_rank(Interpreter& run, Value index, Int whole) {
+  if (run.as_rank() || run.heap().sharing(index) != Sharing::divergent) return nullptr;
+  return run.symbols().fresh({.name = "",
+      .lower = 0,
+      .upper = whole ? run.symbols().upper(whole) : std::nullopt,
+      .sharing = Sharing::divergent});
+}
+
 namespace {
 
 // A key that the file has not from which the dict was read. False: it may be there.
@@ -127,7 +137,8 @@ Value Interpreter::Subscript::of_sequence() {
   if (index.is(Kind::slice)) {
     const auto picked = run.slice_of(size, *index.as<values::SliceObject>());
     if (!picked) {
-      return run.heap().open_list(chosen_by(run, run.element(object, where), index, where), nullptr,
+      return run.heap().open_list(chosen_by(run, run.element(object, where), index, where),
+          length_by_rank(run, index, run.symbols().constant(size)),
           object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
     }
     std::vector<Value> part;
@@ -156,7 +167,7 @@ Value Interpreter::Subscript::of_open_list() {
     return run.heap().open_list(chosen_by(run, run.element(object, where), index, where),
         run.limits_.as_rank && state->length
             ? run.length_of_slice(state->length, *index.as<values::SliceObject>())
-            : nullptr,
+            : length_by_rank(run, index, state->length),
         object.as<values::List>()->kind);
   return chosen_by(run, run.one_of_many(run.element(object, where)), index, where);
 }
