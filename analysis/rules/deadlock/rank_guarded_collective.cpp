@@ -15,6 +15,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <map>
 #include <set>
@@ -250,6 +251,12 @@ private:
     const OperationEvent& event = *seen.guarded.event;
     const auto [place, calls] = seen_from(record_, event, *seen.guarded.guard);
     if (!told_.insert({place.chunk, place.span.begin}).second) return;
+    // One collective that one guard leads to by several calls is one mistake.
+    const Place guarded = seen.guarded.guard->place;
+    if (!(place == event.place) &&
+        !led_to_.insert({event.place.chunk, event.place.span.begin, guarded.chunk, guarded.span.begin})
+            .second)
+      return;
     const bool forward = event.row->operation == Operation::parallel_forward;
     const bool hangs = !forward || sends_buffers(event.self);
     const std::string who = rank_list(seen.guarded.ranks, seen.world);
@@ -379,6 +386,8 @@ private:
       false;  // the root was compared rank by rank: all that is left are forwards that work, and what is open
   std::vector<std::pair<const OperationEvent*, Seen>> found_;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told_;
+  std::set<std::array<std::uint32_t, 4>>
+      led_to_;  // the places of collectives and of guards before their calls
 };
 
 void check(const Record& record, Report& report) { Check(record, report).run(); }
