@@ -1,5 +1,5 @@
 // What is kept under names that no program writes, as in kept.hpp: of layers whose weight is computed, of
-// addresses, and of objects of packages besides PyTorch's own.
+// addresses, of unseen modules, and of objects of packages besides PyTorch's own.
 #pragma once
 
 #include "values/kept.hpp"
@@ -30,6 +30,17 @@ struct PictureState {
 // A data set of which a sample was made.
 struct SampleState {
   static constexpr KeptKey made_with{"$made_with"};  // a tuple: what the data set held then
+};
+
+// Of what is not seen: where it lies, if it is a module or a tensor.
+struct MovedState {
+  // The device that `object.to(…)` or `object.cuda()` named last, as a statement too: a module is moved in
+  // place. None: not known.
+  static constexpr KeptKey module_on{"$module_on"};
+  // The object that was moved so, which is the same one if it is a module.
+  static constexpr KeptKey same_module{"$same_module"};
+  // The unknown that a number was added to, or compared with: a tensor stays where it is then.
+  static constexpr KeptKey beside_number{"$beside_number"};
 };
 
 // A loader that a framework has prepared.

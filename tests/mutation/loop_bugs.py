@@ -414,6 +414,33 @@ def lies_anywhere(source, call):
     return bool(call.args) and "meta" in source.said(call.args[0])
 
 
+def goes_before(source, statement, node):
+    """Does the statement run before the node on each way to it?"""
+    body, index = source.block(statement)
+    around = next((n for n in [node, *source.up(node)] if body and n in body), None)
+    return around is not None and index < body.index(around)
+
+
+def moved_anyway(source, call):
+    """Is what is moved there already by how it was made, or seen to by who loads it, or never used afterwards?"""
+    moved, function, parent = call.func.value, source.function(call), source.parents.get(call)
+    made = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == source.said(moved) for t in n.targets)
+            and source.function(n) is function and goes_before(source, n, call)]
+    last = max(made, key=lambda n: n.lineno).value if made else None
+    if isinstance(last, ast.Call) and source.called(last) in ("to", "cuda", "deepcopy"):
+        return True
+    # A loss that is no layer of the library's seldom holds tensors.
+    if isinstance(moved, ast.Call) and re.search("loss", source.called(moved), re.I):
+        return True
+    # An optimizer brings the state that it loads to its parameters.
+    if any(isinstance(n, ast.For) and re.search(r"\.state\b", source.said(n.iter)) for n in source.up(call)):
+        return True
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], ast.Name) or function is source.tree:
+        return False
+    return not any(isinstance(n, ast.Name) and n.id == parent.targets[0].id and isinstance(n.ctx, ast.Load) and n not in set(ast.walk(parent))
+                   for n in ast.walk(function))
+
+
 def moves_inputs(source, call):
     """DataParallel, and DistributedDataParallel that is given its device."""
     called = source.called(call)
@@ -444,7 +471,7 @@ def not_moved(source):
     for call in source.methods("to") + source.methods("cuda"):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
-        if lies_anywhere(source, call) or moved_by_wrapper(source, call):
+        if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}

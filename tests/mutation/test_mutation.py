@@ -178,6 +178,17 @@ def answer(prompts):
         for prompt in prompts:
             print(model(prompt))
 """,
+    "not moved": """
+def train(model, optimizer, loader, device):
+    average = copy.deepcopy(model)
+    average = average.to(device)
+    criterion = zoo.get_loss().cuda()
+    for state in optimizer.state.values():
+        for key, value in state.items():
+            state[key] = value.cuda()
+    for x in loader:
+        index = x["index"].cuda()
+""",
     ".module dropped": """
 def save(model):
     model = DistributedDataParallel(model)

@@ -2,6 +2,7 @@
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -29,6 +30,12 @@ void keep(values::Heap& heap, Unknown& value, values::KeptKey key, Value what) {
   heap.slot_of(value.attributes, Name(key)).value = what;
 }
 Value kept(const Unknown& value, values::KeptKey key) { return value.attributes.value(Name(key)); }
+// What an operator made it of, which lies where it does; null: not known.
+const Unknown* source_of(const Unknown& value) {
+  for (const values::KeptKey key : {values::UnknownState::made_of, values::MovedState::beside_number})
+    if (const Value source = kept(value, key); source.is(Kind::unknown)) return source.as<Unknown>();
+  return nullptr;
+}
 std::vector<const Object*> objects(Value tuple) {
   std::vector<const Object*> found;
   if (tuple.is(Kind::tuple))
@@ -76,10 +83,25 @@ const values::Device* lies_on(const Unknown& value) {
     for (const values::KeptKey name : {lies_on_kept, moved_to_kept})
       if (const Value device = kept(*at, name))  // None: it was forgotten
         return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
-    const Value source = kept(*at, values::UnknownState::made_of);
-    at = source.is(Kind::unknown) ? source.as<Unknown>() : whole_of(*at);
+    const Unknown* source = source_of(*at);
+    at = source ? source : whole_of(*at);
   }
   return nullptr;
+}
+
+const Unknown& module_itself(const Unknown& moved) {
+  const Unknown* at = &moved;
+  for (int depth = 0; depth < deepest_part; ++depth) {
+    const Value object = kept(*at, values::MovedState::same_module);
+    if (!object.is(Kind::unknown)) break;
+    at = object.as<Unknown>();
+  }
+  return *at;
+}
+const values::Device* module_on(const Unknown& model) {
+  if (const Value device = kept(model, values::MovedState::module_on))
+    return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
+  return lies_on(model);
 }
 
 namespace {
@@ -94,8 +116,7 @@ const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) 
       const bool changed = batch.attributes.find(Name(values::UnknownState::stored)) != nullptr;
       return device.is(Kind::device) && !changed ? device.as<values::Device>() : nullptr;
     }
-    const Value source = kept(*at, values::UnknownState::made_of);
-    at = source.is(Kind::unknown) ? source.as<Unknown>() : nullptr;
+    at = source_of(*at);
   }
   return nullptr;
 }
@@ -121,7 +142,11 @@ const values::Device* computed_on(const Unknown& value) {
 
 const values::Device* presumed_device(Runtime& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
+  // `x.to(image.device)`, where it is known where that lies.
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
+  const Value object = kept(*value.as<Unknown>(), values::UnknownState::whole);
+  if (word == "device" && object.is(Kind::unknown))
+    if (const values::Device* there = lies_on(*object.as<Unknown>())) return there;
   // That of a tensor is where the tensor lies: `x.to(image.device)`. What a program, its settings or its
   // framework have chosen is none.
   if (word.size() < name.size() && !value.as<Unknown>()->is_option) {
@@ -212,6 +237,13 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
     moved = moved || carries(function) || transfers;
     const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
     if (row && object.is(Kind::unknown) && made.is(Kind::unknown)) {
+      if (row->moves != values::Moves::nowhere) {
+        const values::Device* there = target_of(run, *row, arguments);
+        keep(run.heap(), *made.as<Unknown>(), values::MovedState::same_module, object);
+        run.heap().set(
+            run.heap().slot_of(object.as<Unknown>()->attributes, Name(values::MovedState::module_on)),
+            there ? Value::of(Kind::device, there) : Value::none());
+      }
       if (transfers)
         note_moved(run, *made.as<Unknown>(), *object.as<Unknown>(), *row, arguments);
       else if (row->op && row->operation == values::Operation::none)
@@ -227,7 +259,16 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
 }
 bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 
+void note_beside_number(values::Heap& heap, Value made, Value left, Value right) {
+  const auto is_number = [](Value side) {
+    return side.is(Kind::integer) || side.is(Kind::real) || side.is(Kind::boolean);
+  };
+  const Value other = is_number(left) ? right : is_number(right) ? left : Value{};
+  if (other.is(Kind::unknown) && !other.as<Unknown>()->is_real)
+    keep(heap, *made.as<Unknown>(), values::MovedState::beside_number, other);
+}
 void note_operands(values::Heap& heap, Value made, Value left, Value right) {
+  note_beside_number(heap, made, left, right);
   std::vector<Value> from;
   for (const Value& side : {left, right})
     if (side.is(Kind::unknown) && comes_from_unseen(*side.as<Unknown>())) from.push_back(side);
@@ -355,6 +396,9 @@ Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) 
   // By its name it is a model.
   const std::string_view word = function.name.substr(function.name.rfind('.') + 1);
   if (run.library().find(values::InternalRow::model + std::string(word)))
+    return {run.library().find(values::InternalRow::called_unseen), &function};
+  // What was moved to a device, and is called.
+  if (kept(function, values::MovedState::same_module) || kept(function, values::MovedState::module_on))
     return {run.library().find(values::InternalRow::called_unseen), &function};
   // By its name it is a loss of what the model gave and what it should have given.
   if (!arguments.spread && arguments.keywords.empty() && arguments.positional.size() == 2)

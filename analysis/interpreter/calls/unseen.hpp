@@ -20,6 +20,10 @@ void note_batch(values::Heap& heap, Value value);
 Sharing sharing_of_length(const values::Unknown& value);
 void forget_device(values::Heap& heap, Value value);
 const values::Device* lies_on(const values::Unknown& value);  // null: not known
+// What was moved to give it, which is the same object if it is a module; itself if nothing was.
+const values::Unknown& module_itself(const values::Unknown& moved);
+// Where it lies if it is a module, which is moved in place; null: not known.
+const values::Device* module_on(const values::Unknown& model);
 // Where it lies if other parts of the same batch were moved from there one by one, and it was not.
 const values::Device* left_on(const values::Unknown& value);  // null: not known
 const values::Device* left_by(const values::Unknown& value);  // the same: where those parts were moved
@@ -36,6 +40,8 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
 bool may_be_moved(const values::Unknown& value);
 // It is the sum, product… of both.
 void note_operands(values::Heap& heap, Value made, Value left, Value right);
+// Of a comparison: if one is a number, it lies where the other does.
+void note_beside_number(values::Heap& heap, Value made, Value left, Value right);
 // The result of a call of unseen code of that name, where gradients are recorded.
 void note_computed(
     Runtime& run, Value made, Value function, std::string_view name, const Arguments& arguments);

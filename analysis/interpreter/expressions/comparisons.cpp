@@ -190,6 +190,7 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
       const Value made = heap().unknown("", symbols().sharing(part.condition()), here(expr));
       made.as<values::Unknown>()->truth = part.condition();
       made.as<values::Unknown>()->unseen = record_.unseen.contains(part.condition());
+      note_beside_number(heap(), made, a, b);
       part = made;
     }
     result = result ? Value::of(symbols().logical_and(truth(result), truth(part))) : part;

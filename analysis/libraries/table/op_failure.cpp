@@ -90,6 +90,31 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
   return apart;
 }
 
+namespace {
+// Of one of two tensors: that of the one or that of the other. Null: not known.
+const values::Device* device_of_choice(Op& op, Value value, int depth = 0) {
+  value = op.run.resolve(value);
+  if (const TensorState* state = op.tensor(value)) return state->device;
+  if (!value.is(Kind::choice) || depth > 3) return nullptr;
+  const auto& choice = *value.as<values::Choice>();
+  return values::choose_device(op.run.heap(), choice.condition, device_of_choice(op, choice.yes, depth + 1),
+      device_of_choice(op, choice.no, depth + 1));
+}
+
+// Is it, by what it was computed from, known to have dimensions?
+bool has_dims(Op& op, const TensorState& state, int depth = 0) {
+  if (!state.shape.dims.empty()) return true;
+  if (state.shape.ndim_known || !state.made || depth > 3) return false;
+  const OpSemantics by = semantics_of(*state.made->row);
+  if (by != OpSemantics::add && by != OpSemantics::sub && by != OpSemantics::mul && by != OpSemantics::div)
+    return false;
+  return std::ranges::any_of(state.made->arguments, [&](Value value) {
+    const TensorState* operand = op.tensor(value);
+    return operand && has_dims(op, *operand, depth + 1);
+  });
+}
+}  // namespace
+
 bool Op::on_one_device() {
   // Lengths and sizes stay on the CPU, and out= says itself where it lies.
   constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
@@ -104,6 +129,7 @@ bool Op::on_one_device() {
   const auto look = [&](std::string_view parameter, Value value, std::string text, bool part = false) {
     const TensorState* state = tensor(value);
     const values::Device* device = state ? state->device : nullptr;
+    if (part && value.is(Kind::choice)) device = device_of_choice(*this, value);
     if (!device && value.is(Kind::unknown)) {
       const auto& unknown = *value.as<values::Unknown>();
       device = interpreter::lies_on(unknown);
@@ -114,14 +140,14 @@ bool Op::on_one_device() {
     }
     // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||
-        (!(joins && part) && state && state->shape.dims.empty() &&
+        (!(joins && part) && state && !has_dims(*this, *state) &&
             (state->shape.ndim_known || values::is_cpu(device))))
       return true;
     const OpSemantics by = state && state->made ? semantics_of(*state->made->row) : OpSemantics::none;
     const bool combined = by == OpSemantics::add || by == OpSemantics::sub || by == OpSemantics::mul ||
         by == OpSemantics::div || by == OpSemantics::power;
-    const bool may_be_number = !(joins && part) && combined && state->shape.dims.empty() &&
-        !state->shape.ndim_known;
+    const bool may_be_number = !(joins && part) && combined && !state->shape.ndim_known &&
+        !has_dims(*this, *state);
     const Placed here{parameter, std::move(text), device, may_be_number};
     if (!first) {
       first = here;

@@ -302,15 +302,19 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   offer_modes(record, evaluation, name, *finding, false, trained.function == function_of(evaluation)->stmt);
 }
 
-// A model is made, its weights are loaded, and it is asked as it was made: in training mode.
-void tell_loaded(const Record& record, const Evaluation& evaluation, Place loaded, Report& report) {
+// A model is made, its weights are loaded, and it is asked as it was made: in training mode. Or it is loaded
+// as a whole, and asked in whatever mode it was saved in.
+void tell_loaded(const Record& record, const Evaluation& evaluation, const Loaded& loaded, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::information, forward.place, forward.calls,
       "Nothing in this file puts " + code(name) +
-          " into evaluation mode: a model that was made to load weights into is in training mode, in which dropout and batch norms do what they do in training. Call " +
+          (loaded.whole
+                  ? " into evaluation mode: a model that is loaded as a whole is in the mode that it was saved in, and in training mode dropout and batch norms do what they do in training. Call "
+                  : " into evaluation mode: a model that was made to load weights into is in training mode, in which dropout and batch norms do what they do in training. Call ") +
           code(name + ".eval()") + " first.");
-  if (finding) report.relate(*finding, loaded, "its weights are loaded here");
+  if (finding)
+    report.relate(*finding, loaded.place, loaded.whole ? "it is loaded here" : "its weights are loaded here");
 }
 
 // The layer says what training mode does.
@@ -403,7 +407,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
           return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
               !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
         });
-    if (const Place loaded = asked ? unset.loaded_here(evaluation) : Place{}; loaded && once(forward.place)) {
+    if (const Loaded loaded = asked ? unset.loaded_here(evaluation) : Loaded{};
+        loaded.place && once(forward.place)) {
       tell_loaded(record, evaluation, loaded, report);
       continue;
     }

@@ -459,6 +459,8 @@ void look_at_sampler(const Record& record, Report& report, const TrainingRoot& t
   report.relate(
       *finding, found->made ? found->made->event->place : found->sampler.object()->born, "the sampler");
   report.relate(*finding, read.event->place, "the loader is read here");
+  // A generator reads it for the loop that trains.
+  if (!record.in_file(read.event->place)) report.relate_calls(*finding, read.event->calls);
   if (auto fix = told_epoch(record, read, *found)) finding->fixes.push_back(std::move(*fix));
 }
 

@@ -252,29 +252,51 @@ namespace {
 
 // A loop: which it is, and how many iterations it has for each of the sizes that decide that.
 using Many = std::pair<std::pair<int, int>, std::vector<std::int64_t>>;
-// How often a rank enters each collective of each group, by the loops around of which it is not known how
-// many rounds they have.
-using Often = std::map<std::pair<std::string, std::string_view>, std::map<std::vector<Many>, int>>;
+// How often a rank enters a collective, by the loops around of which it is not known how many rounds they
+// have.
+struct Times {
+  std::map<std::vector<Many>, int> by_loops;
+  bool known = true;  // no loop around has iterations that may differ among the ranks, or is left
+};
+using Often = std::map<std::pair<std::string, std::string_view>, Times>;  // each collective of each group
 
-// Nothing: there is a loop whose iterations may differ among the ranks, or which is left.
+// Nothing: it is not known which it enters.
 std::optional<Often> how_often(const RankTrace& trace) {
   if (trace.raised || trace.uncertain || !trace.perhaps.empty()) return std::nullopt;
   Often often;
   for (const CommEvent& comm : trace.comms) {
     if (comm.what != CommEvent::What::collective) continue;
+    Times& times = often[{comm.group, comm.name}];
     std::vector<Many> loops;
     for (const Iteration& iteration : comm.iterations) {
       const LoopRun* loop = run_of(trace, iteration);
       if (!loop || !loop->stands_for_many) continue;
       if (loop->count || !loop->counts || loop->local || !iteration.loop ||
           iteration.loop->trips != symbolic::Sharing::uniform)
-        return std::nullopt;
-      loops.push_back({{iteration.site, iteration.nth},
-          {loop->counts->iterations.begin(), loop->counts->iterations.end()}});
+        times.known = false;
+      else
+        loops.push_back({{iteration.site, iteration.nth},
+            {loop->counts->iterations.begin(), loop->counts->iterations.end()}});
     }
-    ++often[{comm.group, comm.name}][loops];
+    ++times.by_loops[loops];
   }
   return often;
+}
+
+// Does the one enter it more often than the other, however many rounds the loops have, if each has one?
+bool is_more_often(const Times& one, const Times& other) {
+  const auto at = [](const Times& times, const std::vector<Many>& loops) {
+    const auto found = times.by_loops.find(loops);
+    return found == times.by_loops.end() ? 0 : found->second;
+  };
+  bool more = false;
+  for (const auto& [loops, count] : one.by_loops) {
+    if (count < at(other, loops)) return false;
+    more = more || count > at(other, loops);
+  }
+  return more && std::ranges::all_of(other.by_loops, [&](const auto& each) {
+    return one.by_loops.contains(each.first);
+  });
 }
 
 }  // namespace
@@ -290,12 +312,9 @@ bool never_as_often(const JobRun& world) {
     for (const auto& [collective, times] : all[0]) {
       const auto other = all[rank].find(collective);
       if (other == all[rank].end() || collective.first != "world") continue;
-      auto mine = times, theirs = other->second;
-      const std::vector<Many> in_no_loop;
-      const int once = mine[in_no_loop], once_there = theirs[in_no_loop];
-      mine.erase(in_no_loop);
-      theirs.erase(in_no_loop);
-      if (mine == theirs && once != once_there) return true;
+      const Times& theirs = other->second;
+      if (times.known && theirs.known && (is_more_often(times, theirs) || is_more_often(theirs, times)))
+        return true;
     }
   return false;
 }

@@ -206,7 +206,7 @@ std::vector<Evaluation> evaluations(const Record& record, const Training& traini
   std::vector<Evaluation> found;
   for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
     for (const TrainingRoot& training_root : *training_roots)
-      if (trains_itself(training_root) && !training_root.root->truncated)
+      if (loops_itself(training_root) && !training_root.root->truncated)
         look_at(record, training_root, found);
   return found;
 }

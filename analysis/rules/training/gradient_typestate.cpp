@@ -1,10 +1,12 @@
 #include "rules/training/gradient_typestate.hpp"
 
 #include "libraries/torch/meaning/gradients.hpp"
+#include "rules/provenance.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace stepzero::rules {
 
@@ -128,6 +130,28 @@ static bool is_result_of_scale(const TrainingRoot& training_root, const Operatio
       });
 }
 
+// Is the very loss, or what it is computed from or into, scaled on another way? Then unseen code that took
+// part in it has not.
+static bool is_scaled_elsewhere(const TrainingRoot& training_root, const OperationEvent& backward) {
+  const values::TensorState* loss = backward.self_state();
+  const std::function<bool(Value, const values::TensorState*, int)> is =
+      [&](Value given, const values::TensorState* state, int depth) {
+        if (given.is(Kind::choice) && depth < 4) {
+          const auto& choice = *given.as<values::Choice>();
+          return is(choice.yes, nullptr, depth + 1) || is(choice.no, nullptr, depth + 1);
+        }
+        if (given.object() && given.object() == backward.self.object()) return true;
+        if (!state && given.is(Kind::tensor)) state = given.as<values::Tensor>()->now();
+        return loss && state && loss->made && state->made &&
+            (identity(loss) == identity(state) || comes_from(loss, state) || comes_from(state, loss));
+      };
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+    const OperationEvent& scale = *each.event;
+    return scale.row->operation == Operation::scale && !scale.arguments.empty() &&
+        is(scale.arguments[0], scale.argument_state(0), 0);
+  });
+}
+
 void GradientTypestate::backward(const OperationEvent& event) {
   const values::TensorState* loss = event.self_state();
   each([&](const Object*, State& state) {
@@ -147,8 +171,8 @@ void GradientTypestate::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (!is_result_of_scale(training_root_, event) &&
-        (loss ? !loss->unseen || !scales_ever_ : event.self.is(Kind::unknown) && !scales_ever_)) {
+    } else if (!is_result_of_scale(training_root_, event) && (loss || event.self.is(Kind::unknown)) &&
+        ((loss && !loss->unseen) || !scales_ever_ || is_scaled_elsewhere(training_root_, event))) {
       state.plain = &event;
     }
   });

@@ -6,6 +6,8 @@
 
 namespace stepzero::rules {
 
+// Are its loops its own? An engine that is given the loss sets no mode.
+bool loops_itself(const TrainingRoot& training_root);
 // Is it for the program to clear and to step?
 bool trains_itself(const TrainingRoot& training_root);
 // What breaks the loop is no proof beside a framework: what that was told when it was launched may mend it.

@@ -33,6 +33,8 @@ ModeCall mode_of(const CallExpr& call) {
 // Is it the model, or what a wrapper around it holds: `model.module` of a DataParallel?
 bool is_inside(const Object* loaded, Value model) {
   if (loaded == model.object()) return true;
+  if (model.is(values::Kind::unknown) && loaded == &interpreter::module_itself(*model.as<values::Unknown>()))
+    return true;
   const auto* wrapper = model.is(values::Kind::instance) ? model.as<Instance>() : nullptr;
   const Value inner = wrapper && wrapper->native ? wrapper->attributes.value(Name("module")) : Value{};
   if (inner) return inner.object() == loaded;
@@ -53,7 +55,9 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation == values::Operation::state_put && operation.self.object())
-      loads_.emplace(operation.self.object(), operation.place);
+      loads_.emplace(operation.self.object(), Loaded{operation.place});
+    if (operation.row->operation == values::Operation::load && operation.result.is(values::Kind::unknown))
+      loads_.emplace(operation.result.object(), Loaded{operation.place, true});
     if (!sets_mode(operation) || !sets_eval(record, operation)) return;
     Parts parts;
     parts.add(operation.self);
@@ -131,7 +135,7 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   return trained && !callers_set(stmt) ? trained : nullptr;
 }
 
-Place UnsetModes::loaded_here(const Evaluation& evaluation) const {
+Loaded UnsetModes::loaded_here(const Evaluation& evaluation) const {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string model = called_text(record_, forward);
   if (model.empty() || !record_.in_file(forward.place)) return {};
@@ -145,9 +149,10 @@ Place UnsetModes::loaded_here(const Evaluation& evaluation) const {
     return std::ranges::any_of(calls_,
         [&](const ModeCall& call) { return record_.chunk(call.place).path == record_.chunk(place).path; });
   };
-  for (const auto& [object, place] : loads_)
-    if (place && is_inside(object, forward.self) && (record_.in_file(place) || !sets_modes(place)))
-      return place;
+  for (const auto& [object, load] : loads_)
+    if (load.place && is_inside(object, forward.self) &&
+        (record_.in_file(load.place) || !sets_modes(load.place)))
+      return load;
   return {};
 }
 

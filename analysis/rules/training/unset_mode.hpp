@@ -13,6 +13,12 @@ struct ModeCall {
   bool trains = false, evaluates = false;
 };
 
+// How a model came by its weights.
+struct Loaded {
+  Place place;
+  bool whole = false;  // the object itself was loaded, in the mode that it was saved in
+};
+
 // Where the model of an evaluation is set to training mode by somebody else's function, or by its own after
 // the evaluation, though its own function, which is there to evaluate, never sets it to evaluation, and
 // nobody who calls it by its name either. Null: nowhere.
@@ -25,16 +31,16 @@ public:
   // What sets the model to training mode in the function that evaluates it, after it has: the mode before was
   // meant to be another, and nothing sets one. Null: nothing.
   const OperationEvent* trained_after(const Evaluation& evaluation) const;
-  // Where weights are loaded into the model, which somebody has made for that, in a file that sets no mode at
-  // all. Absent: nowhere.
-  Place loaded_here(const Evaluation& evaluation) const;
+  // Where weights are loaded into the model, which somebody has made for that, or it is loaded as a whole, in
+  // a file that sets no mode at all. Without a place: nowhere.
+  Loaded loaded_here(const Evaluation& evaluation) const;
 
 private:
   bool callers_set(const syntax::FunctionStmt& function) const;
   const Record& record_;
   std::set<const Object*> evaluated_;
   std::vector<ModeCall> calls_;
-  std::map<const Object*, Place> loads_;  // into which object, where
+  std::map<const Object*, Loaded> loads_;  // into which object, or which it is
   std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
       called_;  // by which name, in which function
 };

@@ -170,12 +170,23 @@ Value in_precision(Call& call, const Instance& wrapper, Value results) {
 }
 }  // namespace
 
+// DistributedDataParallel without `device_ids` hands its inputs on as they lie.
+static bool moves_inputs(Call& call, const Instance& wrapper) {
+  const bool of_ddp = wrapper.native && wrapper.native->row &&
+      wrapper.native->row->path == "torch.nn.parallel.DistributedDataParallel";
+  return !of_ddp || kept(call, "device_ids");
+}
 Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments = arguments_of(call);
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
+  // Of a module that is not seen nothing is said then of where its inputs lie.
+  if (module.is(Kind::unknown) && call.self.is(Kind::instance) && moves_inputs(call, object(call)))
+    call.run.heap().set(call.run.heap().slot_of(
+                            module.as<values::Unknown>()->attributes, Name(values::WrapperState::wrapped)),
+        call.self);
   Value results = call.run.call(module, std::move(arguments), call.place, call.expr);
   if (call.self.is(Kind::instance)) {
     const Instance& wrapper = object(call);

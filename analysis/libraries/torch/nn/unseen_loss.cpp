@@ -3,6 +3,7 @@
 #include "libraries/table/op.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
+#include "values/kept.hpp"
 
 namespace stepzero::libraries {
 
@@ -52,7 +53,7 @@ static bool tell_left(Call& call, std::size_t i, const values::Device& other, bo
 // None of what it is given was moved: the model was, or other parts of the batch were.
 static bool left_to_unseen(Call& call) {
   const values::Device* model =
-      call.self.is(Kind::unknown) ? interpreter::lies_on(*call.self.as<values::Unknown>()) : nullptr;
+      call.self.is(Kind::unknown) ? interpreter::module_on(*call.self.as<values::Unknown>()) : nullptr;
   if (model)
     for (const Value& input : call.rest) {
       const values::Device* device = place_of(call.run, input);
@@ -70,6 +71,10 @@ static bool left_to_unseen(Call& call) {
 // A model that is not seen is given parts of a batch of which some were moved and one was not. It may move
 // them itself, or want it so: lengths stay on the CPU.
 Value given_to_unseen(Call& call) {
+  // A wrapper moves what it hands on.
+  if (call.self.is(Kind::unknown) &&
+      call.self.as<values::Unknown>()->attributes.value(syntax::Name(values::WrapperState::wrapped)))
+    return Value::none();
   const auto moved_to = [&](Value value) -> const values::Device* {
     value = call.run.resolve(value);
     if (const TensorState* state = tensor_state(call.run, value); state && state->device)
@@ -77,7 +82,7 @@ Value given_to_unseen(Call& call) {
     return value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
   };
   const bool model_moved = call.self.is(Kind::unknown) &&
-      interpreter::lies_on(*call.self.as<values::Unknown>());
+      interpreter::module_on(*call.self.as<values::Unknown>());
   if (model_moved && left_to_unseen(call)) return Value::none();
   std::size_t there = call.rest.size();
   for (std::size_t i = call.rest.size(); i-- > 0;)
