@@ -77,9 +77,18 @@ void forget_device(values::Heap& heap, Value value) {
     if (kept(*value.as<Unknown>(), name))
       heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
 }
+// Was it moved as a whole, or something stored under a key that is not known? Its parts may lie elsewhere
+// then.
+static bool may_be_moved_in_place(Value whole) {
+  return whole.is(Kind::unknown) &&
+      (kept(*whole.as<Unknown>(), values::UnknownState::stored) ||
+          kept(*whole.as<Unknown>(), values::MovedState::module_on));
+}
 const values::Device* lies_on(const Unknown& value) {
   const Unknown* at = &value;
   for (int depth = 0; at && depth < deepest_part; ++depth) {
+    if (!kept(*at, moved_to_kept) && may_be_moved_in_place(kept(*at, values::UnknownState::whole)))
+      return nullptr;
     for (const values::KeptKey name : {lies_on_kept, moved_to_kept})
       if (const Value device = kept(*at, name))  // None: it was forgotten
         return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
