@@ -81,6 +81,9 @@ private:
 
 std::optional<std::vector<Held>> held_by_built_layer(
     const Record& record, const Instance& layer, const std::string& path) {
+  // It holds its parts itself where their sizes and their number are known.
+  for (const char* own : {"self_attn", "layers", "encoder"})
+    if (attribute(record, layer, own).is(Kind::instance)) return std::nullopt;
   const Settings given(record, layer);
   symbolic::Context& s = record.symbols;
   Builder builder(record, layer, path);

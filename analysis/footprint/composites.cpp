@@ -29,13 +29,21 @@ Int product(symbolic::Context& s, std::initializer_list<Int> sizes) {
 struct AttentionSizes {
   Int queries, keys, weights, rows;
 };
-void keep_weights(Keeper& keeper, const AttentionSizes& sizes, Dtype dtype, bool scales_keys, bool drops) {
+// `given`: the weights as the program gets them; null: it gets none, or what is made of them.
+void keep_weights(Keeper& keeper, const AttentionSizes& sizes, Dtype dtype, bool scales_keys, bool drops,
+    const TensorState* given = nullptr) {
   keeper.extra(sizes.queries, dtype, "scaled");
   if (scales_keys) keeper.extra(sizes.keys, dtype, "scaled");
+  const auto keep_last = [&](std::string_view what) {
+    if (given)
+      keeper.keep_result(*given);
+    else
+      keeper.extra(sizes.weights, dtype, what);
+  };
+  if (!drops) return keep_last("weights");
   keeper.extra(sizes.weights, dtype, "weights");
-  if (!drops) return;
   keeper.extra(sizes.weights, keeper.device == Device::cuda ? Dtype::boolean : dtype, "mask");
-  keeper.extra(sizes.weights, dtype, "weights behind dropout");
+  keep_last("weights behind dropout");
 }
 
 constexpr std::int64_t rows_of_tile = 32;  // of the kernel that takes float32
@@ -83,12 +91,19 @@ void keep_attention(Keeper& keeper) {
   const AttentionSizes sizes{elements(s, query->shape),
       on_gpu ? product(s, {heads, size_at(key, 1), size_at(key, 0)}) : elements(s, key->shape),
       product(s, {rows, size_at(key, 1)}), rows};
-  if (!on_gpu && drops) {
-    keep_weights(keeper, sizes, dtype, true, true);
-    keeper.keep(*value);
+  // The fused kernels take batches of heads.
+  const bool has_heads = query->shape.dims.size() == 4 && key->shape.dims.size() == 4;
+  if (!on_gpu && (drops || !has_heads)) {
+    // Of half precision the weights are computed in float32.
+    const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
+    keep_weights(keeper, sizes, computed, true, drops);
+    if (computed == dtype)
+      keeper.keep(*value);
+    else
+      keeper.extra(elements(s, value->shape), computed, "values");
     return;
   }
-  if (on_gpu && !has_kernel(keeper, {query, key, value}, dtype)) {
+  if (on_gpu && (!has_heads || !has_kernel(keeper, {query, key, value}, dtype))) {
     // Of half precision, too, the weights are computed in float32.
     const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
     keep_weights(keeper, sizes, computed, true, drops);
@@ -97,7 +112,7 @@ void keep_attention(Keeper& keeper) {
   }
   for (const TensorState* each : {query, key, value}) keeper.keep(*each);
   if (const TensorState* mask = keeper.tensor("attn_mask")) {
-    if (on_gpu && mask->dtype == Dtype::boolean)
+    if (mask->dtype == Dtype::boolean)
       keeper.extra(elements(s, mask->shape), dtype, "mask in numbers");
     else
       keeper.keep(*mask);
@@ -108,30 +123,65 @@ void keep_attention(Keeper& keeper) {
 
 namespace {
 
+// Which of query, key and value are parts of one projection.
+enum class Packed : std::uint8_t { none, keys, all };
 struct Attention {
   Int batch, heads, length, other, width;
+  Packed packed = Packed::all;
+  std::int64_t added = 0;              // keys and values that the layer puts after those that it is given
+  Int mask = nullptr;                  // numbers of what is added to the weights; null: none
+  const TensorState* given = nullptr;  // the weights of each head, where the program gets them
 };
+// What is kept of the projections themselves: all of one where a part of it is. `whole`: queries are needed
+// as they are, `keys`: keys are.
+Int projected_numbers(symbolic::Context& s, const Attention& of, bool queries_are, bool keys_are) {
+  const Int queries = product(s, {of.batch, of.length, of.width}),
+            keys = product(s, {of.batch, of.other, of.width}),
+            all_keys = of.added > 0 && of.other
+      ? product(s, {of.batch, s.add(of.other, s.constant(of.added)), of.width})
+      : keys;
+  const auto times = [&](Int numbers, std::int64_t count) {
+    return product(s, {numbers, s.constant(count)});
+  };
+  const std::int64_t copied = keys_are ? 2 : 1;
+  if (of.added > 0) {
+    const Int own = of.packed == Packed::all ? times(queries, 3) : queries;
+    const Int kept = times(all_keys, copied);
+    return !queries_are ? kept : own && kept ? s.add(own, kept) : nullptr;
+  }
+  if (of.packed == Packed::all) return times(queries, 3);
+  const Int kept = times(keys, of.packed == Packed::keys ? 2 : copied);
+  return !queries_are ? kept : queries && kept ? s.add(queries, kept) : nullptr;
+}
 // Of a layer with projections. As measured on GPUs of the Hopper kind, whose kernel for half precision gives
 // its result in the order in which it is needed then; in float32 it is copied.
 void keep_attention_of(Keeper& keeper, const Attention& of, Dtype dtype, bool fused, bool drops) {
   symbolic::Context& s = keeper.s;
+  const Int other = of.other ? s.add(of.other, s.constant(of.added)) : nullptr;
   const Int queries = product(s, {of.batch, of.length, of.width}),
-            keys = product(s, {of.batch, of.other, of.width});
-  const AttentionSizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, of.other}),
+            keys = product(s, {of.batch, other, of.width});
+  const AttentionSizes sizes{queries, keys, product(s, {of.batch, of.heads, of.length, other}),
       product(s, {of.batch, of.heads, of.length})};
-  for (const Int each : {queries, keys, keys}) keeper.extra(each, dtype, "projected");
-  if (fused && !(keeper.device == Device::cpu && drops)) {
+  const bool on_cpu = keeper.device == Device::cpu;
+  if (fused && !(on_cpu && drops)) {
+    keeper.extra(projected_numbers(s, of, true, true), dtype, "projected");
+    if (of.mask) keeper.extra(of.mask, dtype, "mask of the attention");
     keep_fused(keeper, product(s, {of.batch, of.heads}), of.length, dtype);
-    if (keeper.device == Device::cuda && !is_half(dtype)) keeper.extra(queries, dtype, "result of the heads");
+    if (!on_cpu && !is_half(dtype)) keeper.extra(queries, dtype, "result of the heads");
+  } else if (fused && is_half(dtype)) {
+    // Half precision is computed in float32 there.
+    keep_weights(keeper, sizes, Dtype::float32, true, drops);
+    keeper.extra(keys, Dtype::float32, "values");
   } else {
-    keep_weights(keeper, sizes, dtype, fused, drops);
+    keeper.extra(projected_numbers(s, of, false, !fused), dtype, "projected");
+    keep_weights(keeper, sizes, dtype, fused, drops, of.given);
   }
   keeper.extra(queries, dtype, "joined heads");
 }
 
 // Of the weights of a layer's parts, where autocast casts them.
 void keep_casts(Keeper& keeper, std::initializer_list<Int> weights) {
-  if (keeper.device == Device::cuda && keeper.result().cast_by && is_half(keeper.inner_dtype()))
+  if (keeper.result().cast_by && is_half(keeper.inner_dtype()))
     for (const Int numbers : weights) keeper.extra(numbers, keeper.inner_dtype(), "cast of a weight");
 }
 
@@ -156,8 +206,18 @@ void keep_inputs(
     else if (transposed || keeper.dtype(*each) != keeper.inner_dtype())
       keeper.extra(elements(keeper.s, each->shape), keeper.inner_dtype(), "input of a projection");
     else
-      keeper.keep(*each);
+      keep_as_rows(keeper, *each);
   }
+}
+}  // namespace
+
+namespace {
+// What is added to the weights: of a padding each head gets its own, and of both each query.
+Int numbers_of_mask(Keeper& keeper, const TensorState* mask, const TensorState* padding, Int batch, Int heads,
+    Int length, Int other) {
+  if (!mask && !padding) return nullptr;
+  const Int spread = product(keeper.s, {batch, heads, other});
+  return !mask ? spread : padding ? product(keeper.s, {spread, length}) : elements(keeper.s, mask->shape);
 }
 }  // namespace
 
@@ -174,11 +234,25 @@ void keep_multihead(Keeper& keeper) {
   const Value asked = argument(keeper.made, "need_weights");
   const bool fused = asked.is(Kind::boolean) && s.decide(asked.condition()) == symbolic::Answer::no;
   const auto dropout = keeper.number("dropout");
-  keep_casts(keeper, {product(s, {width, width, s.constant(4)})});
-  keep_attention_of(keeper,
-      {!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query), length(key),
-          width},
-      keeper.inner_dtype(), fused, dropout && *dropout > 0);
+  const bool apart = keeper.tensor("q_proj_weight") != nullptr;
+  const auto width_of = [&](const TensorState* of) { return apart ? size_at(of, 0) : width; };
+  for (const TensorState* each : {query, key, value})
+    if (keeper.graph.requires_grad(*each)) keep_casts(keeper, {product(s, {width, width_of(each)})});
+  keep_casts(keeper, {product(s, {width, width})});
+  Attention of{!batched ? s.constant(1) : size_at(query, batch_first ? 2 : 1), heads, length(query),
+      length(key), width};
+  of.packed = apart || key != value ? Packed::none : query == key ? Packed::all : Packed::keys;
+  of.added = (keeper.flag("add_bias_kv") ? 1 : 0) + (keeper.flag("add_zero_attn") ? 1 : 0);
+  const Int others = of.other ? s.add(of.other, s.constant(of.added)) : nullptr;
+  if (fused)
+    of.mask = numbers_of_mask(keeper, keeper.tensor("attn_mask"), keeper.tensor("key_padding_mask"), of.batch,
+        heads, of.length, others);
+  // Each head's weights are the program's where it does not ask for their average.
+  if (const Value average = argument(keeper.made, "average_attn_weights");
+      !fused && batched && average.is(Kind::boolean) && s.decide(average.condition()) == symbolic::Answer::no)
+    for (const TensorState* result : keeper.node.results)
+      if (result->made->part == 1) of.given = result;
+  keep_attention_of(keeper, of, keeper.inner_dtype(), fused, dropout && *dropout > 0);
 }
 
 namespace {
@@ -254,6 +328,16 @@ Int workspace(symbolic::Context& s, Int length, Int batch, Int given, Int hidden
 }
 }  // namespace
 
+namespace {
+// Does a batch lie in memory step by step, as a layer gives it whose batches come first?
+bool is_in_order_by_steps(const Keeper& keeper, const TensorState& batch) {
+  const std::vector<Int> strides = strides_of(keeper.graph.record(), batch, keeper.device);
+  const auto& dims = batch.shape.dims;
+  return strides.size() == 3 && dims[0].size && dims[2].size && keeper.s.value(strides[2]) == 1 &&
+      strides[0] == dims[2].size && strides[1] == keeper.s.mul(dims[0].size, dims[2].size);
+}
+}  // namespace
+
 void keep_recurrent(Keeper& keeper) {
   const TensorState* input = keeper.first();
   symbolic::Context& s = keeper.s;
@@ -270,6 +354,15 @@ void keep_recurrent(Keeper& keeper) {
   const Int outputs = product(s, {tokens, hidden}), states = product(s, {batch, hidden});
   const Dtype dtype = keeper.dtype();
   const bool is_lstm = keeper.name == "LSTM";
+  const Value bias = attribute(keeper.graph.record(), *layer_of(keeper.made), values::ModuleState::bias);
+  const bool has_bias = !bias.is(Kind::boolean) || s.decide(bias.condition()) != symbolic::Answer::no;
+  // Under autocast, and where states are projected, the CPU takes each step by itself.
+  if (keeper.device == Device::cpu &&
+      ((keeper.result().cast_by && is_half(keeper.inner_dtype())) ||
+          (keeper.option("proj_size") && keeper.number("proj_size") != 0))) {
+    keeper.keep(*input);
+    return keeper.unknown();
+  }
   if (keeper.device == Device::cuda)
     return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
   keeper.keep(*input);
@@ -284,6 +377,10 @@ void keep_recurrent(Keeper& keeper) {
       if (is_lstm) {
         const Int given = layer == 0 ? size_at(input, 0) : s.mul(hidden, s.constant(ways));
         keeper.extra(workspace(s, length, batch, given, hidden), Dtype::uint8, "workspace");
+        // Zeros as large as the weights take the place of the biases.
+        if (!has_bias)
+          keeper.extra(
+              product(s, {s.constant(4), hidden, given ? s.add(given, hidden) : nullptr}), dtype, "no bias");
         if (layer + 1 < static_cast<int>(*layers) || ways > 1) keeper.extra(outputs, dtype, "output");
       } else {
         const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
@@ -295,7 +392,8 @@ void keep_recurrent(Keeper& keeper) {
           keeper.extra(states, dtype, what);
     }
     // Where batches come first the rows of the input are copied, for each way by itself.
-    if (ways > 1 && !is_lstm && layer == 0 && batch_first && input->shape.dims.size() == 3)
+    if (ways > 1 && !is_lstm && layer == 0 && batch_first && input->shape.dims.size() == 3 &&
+        !is_in_order_by_steps(keeper, *input))
       keeper.extra(elements(s, input->shape), dtype, "input of the way back");
     // What drops between two layers keeps its mask, in numbers; of an LSTM of one way what it leaves as well,
     // which is not the output then.
@@ -315,7 +413,11 @@ void keep_cell(Keeper& keeper) {
   const TensorState* input = keeper.first();
   const Int hidden = keeper.size("hidden_size");
   if (!input || !hidden) return keeper.unknown();
-  for (const TensorState* state : keeper.tensors()) keeper.keep(*state);
+  const auto given = keeper.tensors();
+  for (const TensorState* state : given) keeper.keep(*state);
+  // Zeros, where it is given no state.
+  if (given.size() == 1)
+    keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "first state");
   if (keeper.name == "RNNCell") return keeper.keep_result(keeper.result());
   // Its gates; of an LSTM what the state gives, of a GRU the three gates once more, after their functions.
   const std::int64_t numbers = keeper.name == "LSTMCell" ? 4 + 1 : 3 + 3;
@@ -328,7 +430,7 @@ namespace {
 // The settings of a Transformer's layer, or of a whole one.
 struct TransformerBlock {
   Int width, heads, hidden, batch, length, other;  // other: of the memory that a decoder attends to
-  bool drops = false, is_relu = false;
+  bool drops = false, is_relu = false, norm_first = false;
   Dtype outside = Dtype::unknown;  // of what goes from part to part: under autocast not what products have
   Int mask = nullptr;  // numbers of what the attention adds to its weights, for each layer; null: none
 };
@@ -338,26 +440,31 @@ void keep_norm(Keeper& keeper, Int numbers, Int tokens, Dtype dtype) {
   for (const char* what : {"mean", "deviation"}) keeper.extra(tokens, Dtype::float32, what);
 }
 
-// Each part keeps its input; what the first one gets is the layer's own.
-void keep_block(Keeper& keeper, const TransformerBlock& block, bool decodes, bool is_last) {
+// Each part and each norm keeps its input; what the first of them gets is the layer's own, and what the last
+// one gives its result.
+struct Ends {
+  bool is_first, is_last;
+};
+void keep_block(Keeper& keeper, const TransformerBlock& block, bool decodes, Ends ends) {
   symbolic::Context& s = keeper.s;
   const Int tokens = product(s, {block.batch, block.length}), numbers = product(s, {tokens, block.width}),
             inner = product(s, {tokens, block.hidden});
   const Dtype dtype = keeper.inner_dtype(), mask = keeper.device == Device::cuda ? Dtype::boolean : dtype;
   const Int square = product(s, {block.width, block.width, s.constant(4)});
-  keep_attention_of(
-      keeper, {block.batch, block.heads, block.length, block.length, block.width}, dtype, true, block.drops);
-  if (block.mask) keeper.extra(block.mask, dtype, "mask of the attention");
+  keep_attention_of(keeper,
+      {block.batch, block.heads, block.length, block.length, block.width, Packed::all, 0, block.mask}, dtype,
+      true, block.drops);
   const int norms = decodes ? 3 : 2;
   if (decodes)
-    keep_attention_of(
-        keeper, {block.batch, block.heads, block.length, block.other, block.width}, dtype, true, block.drops);
+    keep_attention_of(keeper,
+        {block.batch, block.heads, block.length, block.other, block.width, Packed::keys}, dtype, true,
+        block.drops);
   keep_casts(keeper,
       {square, decodes ? square : s.constant(0), product(s, {block.width, block.hidden, s.constant(2)})});
   for (int i = 0; i < norms; ++i) {
-    keep_norm(keeper, numbers, tokens, block.outside);
-    if (i + 1 < norms || !is_last)
-      keeper.extra(numbers, dtype, "input of a part");  // what comes out of the last is the result
+    const bool has_input = !block.norm_first || i > 0 || !ends.is_first;
+    keep_norm(keeper, has_input ? numbers : s.constant(0), tokens, block.outside);
+    if (block.norm_first || i + 1 < norms || !ends.is_last) keeper.extra(numbers, dtype, "input of a part");
     if (block.drops) keeper.extra(numbers, mask, "mask");
   }
   keeper.extra(inner, dtype, "hidden numbers");
@@ -399,14 +506,12 @@ void keep_built(Keeper& keeper) {
     if (is_stack && mask && !padding && mask->made &&
         mask->made->row->path.ends_with("generate_square_subsequent_mask"))
       mask = nullptr;
-    const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1),
-              spread = padding ? product(keeper.s, {batch, size("nhead"), length(state)}) : nullptr;
-    // Of both each query gets its own.
-    const Int added = !mask ? spread
-        : padding           ? product(keeper.s, {spread, length(state)})
-                            : elements(keeper.s, mask->shape);
+    const Int batch = batched ? size_at(state, batch_first ? 2 : 1) : keeper.s.constant(1);
+    const Int added = numbers_of_mask(
+        keeper, mask, padding, batch, size("nhead"), length(state), length(state));
     return TransformerBlock{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state),
-        other ? length(other) : nullptr, drops, is_relu, keeper.dtype(), added};
+        other ? length(other) : nullptr, drops, is_relu, is_first(keeper, "norm_first", settings),
+        keeper.dtype(), added};
   };
   const auto count = [&](std::string_view name) {
     const Value layers = attribute(keeper.graph.record(), *layer, name);
@@ -418,21 +523,25 @@ void keep_built(Keeper& keeper) {
   const auto keep_first = [&](const TensorState* state) {
     keep_inputs(keeper, {state}, transposed && !norm_first, norm_first);
   };
+  const bool casts = keeper.dtype() != keeper.inner_dtype();
   // Where batches come first, what a decoder attends to is transposed and copied in each of its layers.
   const auto stack = [&](std::int64_t layers, const TransformerBlock& each, bool decodes,
-                         const TensorState* attended) {
+                         const TensorState* attended, bool is_made) {
     for (std::int64_t i = 0; i < layers; ++i) {
-      if (attended && (transposed || i == 0)) keep_inputs(keeper, {attended}, transposed);
-      keep_block(keeper, each, decodes, i + 1 == layers);
+      if (attended && is_made && (transposed || casts || i == 0))
+        keeper.extra(elements(keeper.s, attended->shape), keeper.inner_dtype(), "input of a projection");
+      else if (attended && (transposed || casts || i == 0))
+        keep_inputs(keeper, {attended}, transposed);
+      keep_block(keeper, each, decodes, {i == 0, i + 1 == layers});
     }
   };
   if (keeper.name == "Transformer") {
     const TensorState* target = keeper.tensor("tgt");
     if (!target) return keeper.unknown();
     for (const TensorState* state : {first, target}) keep_first(state);
-    stack(count("num_encoder_layers"), block(first, nullptr), false, nullptr);
+    stack(count("num_encoder_layers"), block(first, nullptr), false, nullptr, false);
     // What the encoder makes of its input has its shape.
-    stack(count("num_decoder_layers"), block(target, first), true, transposed ? first : nullptr);
+    stack(count("num_decoder_layers"), block(target, first), true, first, true);
     for (const TensorState* state : {first, target})
       keep_norm(keeper, elements(keeper.s, state->shape),
           keeper.s.mul(block(state, nullptr).batch, length(state)), keeper.dtype());
@@ -441,7 +550,7 @@ void keep_built(Keeper& keeper) {
   const bool decodes = keeper.name.find("Decoder") != std::string_view::npos;
   if (decodes && !memory) return keeper.unknown();
   keep_first(first);
-  stack(!is_stack ? 1 : count("num_layers"), block(first, memory), decodes, memory);
+  stack(!is_stack ? 1 : count("num_layers"), block(first, memory), decodes, memory, false);
   if (attribute(keeper.graph.record(), *layer, "norm").is(Kind::instance))
     keep_norm(keeper, elements(keeper.s, first->shape),
         elements(keeper.s, Shape{true, std::vector(first->shape.dims.begin(), first->shape.dims.end() - 1)}),

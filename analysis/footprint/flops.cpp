@@ -70,7 +70,9 @@ enum class Product : std::uint8_t {
   multihead,  // attention with its projections
   layer,      // of a transformer
   layers,
+  transformer,
   recurrent,
+  cell,
   not_told_apart,  // products whose factors are not told apart here
 };
 struct NamedProduct {
@@ -114,10 +116,13 @@ constexpr NamedProduct products[] = {
     {"RNN", Product::recurrent},
     {"GRU", Product::recurrent},
     {"LSTM", Product::recurrent},
-    {"Transformer", Product::not_told_apart},
-    {"LSTMCell", Product::not_told_apart},
-    {"GRUCell", Product::not_told_apart},
-    {"RNNCell", Product::not_told_apart},
+    {"Transformer", Product::transformer},
+    {"LSTMCell", Product::cell},
+    {"GRUCell", Product::cell},
+    {"RNNCell", Product::cell},
+    {"tensordot", Product::not_told_apart},
+    {"chain_matmul", Product::not_told_apart},
+    {"multi_dot", Product::not_told_apart},
     {"bilinear", Product::not_told_apart},
     {"Bilinear", Product::not_told_apart},
 };
@@ -126,6 +131,115 @@ Product product_of(const Producer& made) {
   const auto found = std::ranges::find(products, libraries::operator_name(*made.row), &NamedProduct::name);
   return found == std::end(products) ? Product::none : found->product;
 }
+
+// Of layers that are made of several products.
+class LayerFlops {
+public:
+  LayerFlops(const Graph& graph, const Producer& made, bool& unknown)
+      : record_(graph.record()), made_(made), layer_(layer_of(made)), s_(record_.symbols), unknown_(unknown) {
+  }
+
+  Int twice(Int count, Int inner) const {
+    if (count && inner) return s_.mul(s_.constant(2), s_.mul(count, inner));
+    unknown_ = true;
+    return nullptr;
+  }
+
+  Int multihead() const {
+    const std::int64_t added = flag(layer_, "add_bias_kv") + flag(layer_, "add_zero_attn");
+    return attention(made_.states[0], operand(made_, "key"), operand(made_, "value"),
+        size(layer_, "embed_dim"), flag(layer_, "batch_first"), added);
+  }
+
+  Int blocks(Product product) const {
+    const Value inner = layer_ ? attribute(record_, *layer_, values::ModuleState::layer) : Value{};
+    const Instance* settings = inner.is(Kind::instance) ? inner.as<Instance>() : layer_;
+    const Int layers = product == Product::layer ? s_.constant(1) : size(layer_, "num_layers");
+    return times(block(settings, made_.states[0], operand(made_, "memory")), layers);
+  }
+
+  Int transformer() const {
+    const TensorState *source = made_.states[0], *target = operand(made_, "tgt");
+    if (!target) return twice(nullptr, nullptr);
+    return sum(times(block(layer_, source, nullptr), size(layer_, "num_encoder_layers")),
+        times(block(layer_, target, source), size(layer_, "num_decoder_layers")));
+  }
+
+  Int recurrent(std::string_view name) const {
+    const Int hidden = size(layer_, "hidden_size"), layers = size(layer_, "num_layers"),
+              projected = size(layer_, "proj_size");
+    const std::int64_t count = layers ? s_.value(layers).value_or(0) : 0;
+    Shape tokens = made_.states[0]->shape;
+    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1 || count > 64 ||
+        (projected && s_.value(projected) != 0))
+      return twice(nullptr, nullptr);
+    const Int width = tokens.dims.back().size;
+    tokens.dims.pop_back();
+    const std::int64_t ways = flag(layer_, "bidirectional") ? 2 : 1;
+    Int all = s_.constant(0);
+    for (std::int64_t i = 0; all && i < count; ++i) {
+      const Int from = i == 0 ? width : s_.mul(hidden, s_.constant(ways));
+      all = sum(all, times(step(elements(s_, tokens), from, hidden), s_.constant(gates(name) * ways)));
+    }
+    return all;
+  }
+
+  Int cell(std::string_view name, const TensorState& result) const {
+    const Int hidden = last_size(&result), numbers = elements(s_, result.shape);
+    const Int rows = hidden && numbers ? s_.exact_quotient(numbers, hidden).value_or(nullptr) : nullptr;
+    return times(step(rows, last_size(made_.states[0]), hidden), s_.constant(gates(name)));
+  }
+
+private:
+  static std::int64_t gates(std::string_view name) {
+    return name.starts_with("LSTM") ? 4 : name.starts_with("GRU") ? 3 : 1;
+  }
+  // Of one gate: the input and the state, each times a matrix.
+  Int step(Int rows, Int from, Int hidden) const {
+    return twice(rows, from && hidden ? s_.mul(hidden, s_.add(from, hidden)) : nullptr);
+  }
+  Int size(const Instance* of, std::string_view option) const {
+    const Value value = of ? attribute(record_, *of, option) : Value{};
+    return value.is(Kind::integer) ? value.integer() : nullptr;
+  }
+  bool flag(const Instance* of, std::string_view option) const {
+    const Value value = of ? attribute(record_, *of, option) : Value{};
+    return value.is(Kind::boolean) && s_.decide(value.condition()) == symbolic::Answer::yes;
+  }
+  Int sum(Int a, Int b) const { return a && b ? s_.add(a, b) : nullptr; }
+  Int times(Int a, Int by) const { return a && by ? s_.mul(a, by) : nullptr; }
+  Int times(Int a, std::int64_t by) const { return times(a, s_.constant(by)); }
+
+  // An attention with its projections, of tensors as a layer gets them.
+  Int attention(const TensorState* query, const TensorState* key, const TensorState* value, Int width,
+      bool batch_first, std::int64_t added = 0) const {
+    const bool batched = query && query->shape.dims.size() == 3;
+    const Int from = query ? elements(s_, query->shape) : nullptr,
+              to = key ? elements(s_, key->shape) : nullptr;
+    const Int keys = sum(last_size(key, batched && !batch_first ? 2 : 1), s_.constant(added));
+    const Int projected = twice(
+                  sum(times(from, 2), sum(to, value ? elements(s_, value->shape) : nullptr)), width),
+              scores = times(twice(query ? rows_of_width(*query, width) : nullptr, keys), 2);
+    return sum(projected, scores);
+  }
+  Int rows_of_width(const TensorState& query, Int width) const {
+    const Int given = last_size(&query);
+    return given && given == width ? elements(s_, query.shape) : nullptr;
+  }
+  Int block(const Instance* settings, const TensorState* query, const TensorState* memory) const {
+    const Int width = size(settings, "d_model");
+    const bool batch_first = flag(settings, "batch_first");
+    Int each = attention(query, query, query, width, batch_first);
+    if (memory) each = sum(each, attention(query, memory, memory, width, batch_first));
+    return sum(each, times(twice(elements(s_, query->shape), size(settings, "dim_feedforward")), 2));
+  }
+
+  const Record& record_;
+  const Producer& made_;
+  const Instance* layer_;
+  symbolic::Context& s_;
+  bool& unknown_;
+};
 
 }  // namespace
 
@@ -136,90 +250,36 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
   if (product == Product::not_told_apart) unknown = true;
   if (unknown || node.results.empty() || (!first && product != Product::einsum)) return nullptr;
+  const LayerFlops of_layer(graph, made, unknown);
   const Int results = elements(s, node.results[0]->shape);
-  const auto twice = [&](Int count, Int inner) -> Int {
-    if (!count || !inner) {
-      unknown = true;
-      return nullptr;
-    }
-    return s.mul(s.constant(2), s.mul(count, inner));
-  };
-  if (product == Product::linear) return twice(results, last_size(first));
-  if (product == Product::einsum) return twice(combinations_of_einsum(graph, made), s.constant(1));
-  if (product == Product::added_product)
+  const auto twice = [&](Int count, Int inner) { return of_layer.twice(count, inner); };
+  const std::string_view name = libraries::operator_name(*made.row);
+  switch (product) {
+  case Product::linear: return twice(results, last_size(first));
+  case Product::einsum: return twice(combinations_of_einsum(graph, made), s.constant(1));
+  case Product::added_product:
     return twice(results, last_size(made.states.size() > 1 ? made.states[1] : nullptr));
-  if (product == Product::convolution || product == Product::transposed_convolution) {
+  case Product::convolution:
+  case Product::transposed_convolution: {
     const TensorState* weight = weight_of(graph, made);
     const Int all = weight ? elements(s, weight->shape) : nullptr,
               rows = weight && weight->shape.ndim_known ? weight->shape.dims[0].size : nullptr;
     const Int inner = all && rows ? s.exact_quotient(all, rows).value_or(nullptr) : nullptr;
     return twice(product == Product::transposed_convolution ? elements(s, first->shape) : results, inner);
   }
-  if (product == Product::fused_attention) {
+  case Product::fused_attention: {
     const Int queries = elements(s, first->shape), keys = last_size(operand(made, "key"), 1);
     const Int scores = twice(queries, keys), values = twice(results, keys);
     return scores && values ? s.add(scores, values) : nullptr;
   }
-  const Instance* layer = layer_of(made);
-  const auto size = [&](const Instance* of, std::string_view option) -> Int {
-    const Value value = of ? attribute(graph.record(), *of, option) : Value{};
-    return value.is(Kind::integer) ? value.integer() : nullptr;
-  };
-  const auto flag = [&](const Instance* of, std::string_view option) {
-    const Value value = of ? attribute(graph.record(), *of, option) : Value{};
-    return value.is(Kind::boolean) && s.decide(value.condition()) == symbolic::Answer::yes;
-  };
-  const auto sum = [&](Int a, Int b) { return a && b ? s.add(a, b) : nullptr; };
-  const auto times = [&](Int a, std::int64_t by) { return a ? s.mul(a, s.constant(by)) : nullptr; };
-  // An attention with its projections, of tensors as a layer gets them.
-  const auto attention = [&](const TensorState* query, const TensorState* key, const TensorState* value,
-                             Int width, bool batch_first) -> Int {
-    const bool batched = query && query->shape.dims.size() == 3;
-    const Int from = query ? elements(s, query->shape) : nullptr,
-              to = key ? elements(s, key->shape) : nullptr;
-    const Int keys = last_size(key, batched && !batch_first ? 2 : 1);
-    const Int projected = twice(
-                  sum(times(from, 2), sum(to, value ? elements(s, value->shape) : nullptr)), width),
-              scores = times(twice(from, keys), 2);
-    return sum(projected, scores);
-  };
-  if (product == Product::multihead)
-    return attention(first, operand(made, "key"), operand(made, "value"), size(layer, "embed_dim"),
-        flag(layer, "batch_first"));
-  if (product == Product::layer || product == Product::layers) {
-    const Value inner = layer ? attribute(graph.record(), *layer, values::ModuleState::layer) : Value{};
-    const Instance* block = inner.is(Kind::instance) ? inner.as<Instance>() : layer;
-    const Int width = size(block, "d_model"),
-              layers = product == Product::layer ? s.constant(1) : size(layer, "num_layers");
-    const TensorState* memory = operand(made, "memory");
-    Int each = attention(first, first, first, width, flag(block, "batch_first"));
-    if (memory) each = sum(each, attention(first, memory, memory, width, flag(block, "batch_first")));
-    each = sum(each, times(twice(elements(s, first->shape), size(block, "dim_feedforward")), 2));
-    return each && layers ? s.mul(each, layers) : nullptr;
-  }
-  if (product == Product::recurrent) {
-    const std::string_view name = libraries::operator_name(*made.row);
-    const Int hidden = size(layer, "hidden_size"), layers = size(layer, "num_layers"),
-              width = last_size(first);
-    const std::int64_t count = layers ? s.value(layers).value_or(0) : 0;
-    Shape tokens = first->shape;
-    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1) {
-      unknown = true;
-      return nullptr;
-    }
-    tokens.dims.pop_back();
-    const std::int64_t gates = name == "LSTM" ? 4
-        : name == "GRU"                       ? 3
-                                              : 1,
-                       ways = flag(layer, "bidirectional") ? 2 : 1;
-    Int all = s.constant(0);
-    for (std::int64_t i = 0; all && i < count && i < 64; ++i) {
-      const Int from = i == 0 ? width : s.mul(hidden, s.constant(ways));
-      all = sum(all,
-          times(
-              twice(elements(s, tokens), from ? s.mul(hidden, s.add(from, hidden)) : nullptr), gates * ways));
-    }
-    return all;
+  case Product::multihead: return of_layer.multihead();
+  case Product::layer:
+  case Product::layers: return of_layer.blocks(product);
+  case Product::transformer: return of_layer.transformer();
+  case Product::recurrent: return of_layer.recurrent(name);
+  case Product::cell: return of_layer.cell(name, *node.results[0]);
+  case Product::none:
+  case Product::not_told_apart: break;
   }
   return nullptr;
 }
@@ -240,7 +300,8 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   const Value dropout = decided(graph.record(), argument(made, "dropout_p"));
   const bool drops = dropout && !(dropout.is(Kind::real) && dropout.real() == 0) &&
       !(dropout.is(Kind::integer) && s.value(dropout.integer()) == 0);
-  if (product == Product::fused_attention && graph.device() == Device::cpu && drops)
+  const bool has_heads = made.states[0] && made.states[0]->shape.dims.size() == 4;
+  if (product == Product::fused_attention && (!has_heads || (graph.device() == Device::cpu && drops)))
     return s.mul(forward, s.constant(2));
   if (product == Product::fused_attention) return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
   std::int64_t factors = 0;
@@ -251,7 +312,12 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
     add(weight);
   } else if (layer) {
     // Made of several products, of which the first may not hand a gradient on: nor do those of a first state.
-    if (product != Product::recurrent) add(made.states.empty() ? nullptr : made.states[0]);
+    if (product != Product::recurrent && product != Product::cell)
+      add(made.states.empty() ? nullptr : made.states[0]);
+    if (product == Product::multihead && std::ranges::any_of(made.states, [&](const TensorState* each) {
+          return each && !graph.requires_grad(*each);
+        }))
+      factors = 0;
     ++factors;
     unknown = true;
   } else {

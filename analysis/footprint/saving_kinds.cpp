@@ -78,6 +78,10 @@ void Keeper::keep(const TensorState& state) {
     }
     return;
   }
+  keep_as_is(state);
+}
+void Keeper::keep_as_is(const TensorState& state) {
+  const Held* held = graph.held(state);
   Saved saved{graph.storage(state), {}, "input", held};
   if (!held) saved.bytes.add(s, graph.bytes(graph.base(state)));
   into_.kept.push_back(std::move(saved));
@@ -95,7 +99,9 @@ void Keeper::operand(std::string_view parameter) {
   // One that is computed in each forward is nobody else's.
   if (const Instance* layer = layer_of(made); layer && parameter == "weight")
     if (const auto computed = computed_weight(graph.record(), *layer)) {
-      extra(elements(s, state->shape), dtype(*state), "computed weight");
+      extra(elements(s, state->shape),
+          casts_of(name, device) == Casts::lower && is_half(dtype()) ? dtype() : dtype(*state),
+          "computed weight");
       if (!computed->weight) unknown();
       return;
     }
@@ -125,28 +131,47 @@ void Keeper::computing_of_weight() {
 
 namespace {
 
+// A product of batches of matrices sees each operand as one row of matrices, as many as the result has. How
+// many numbers the copy has that it makes where there is no such view; nullopt: there is one.
+std::optional<Int> copied_for_batches(const Keeper& keeper, const TensorState& state) {
+  const auto &own = state.shape.dims, &all = keeper.result().shape.dims;
+  if (!state.shape.ndim_known || own.size() < 3 || own.size() > all.size()) return std::nullopt;
+  symbolic::Context& s = keeper.s;
+  const std::vector<Int> strides = strides_of(keeper.graph.record(), state, keeper.device);
+  if (strides.size() != own.size()) return std::nullopt;
+  Shape spread{true, {}}, rows{true, {}};
+  std::vector<Int> steps;
+  Int count = s.constant(1);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_batch = i + 2 < all.size(), is_own = i + own.size() >= all.size();
+    const std::size_t at = i + own.size() - all.size();
+    const bool repeats = is_batch && (!is_own || (own[at].size && s.value(own[at].size) == 1));
+    spread.dims.push_back(is_batch ? all[i] : own[at]);
+    steps.push_back(repeats ? s.constant(0) : strides[at]);
+    if (is_batch) count = count && all[i].size ? s.mul(count, all[i].size) : nullptr;
+  }
+  rows.dims = {{count, nullptr, nullptr}, own[own.size() - 2], own[own.size() - 1]};
+  if (strides_of_view(s, spread, steps, rows)) return std::nullopt;
+  return elements(s, rows);
+}
+
 // Of a product of matrices: those whose factor needs a gradient. Rows of matrices that cannot be seen as one
 // are copied.
 void keep_operands(Keeper& keeper) {
   const auto all = keeper.tensors();
+  // What lies between three matrices and more is not followed.
+  if (all.size() > 2 && (keeper.name == "multi_dot" || keeper.name == "chain_matmul")) keeper.unknown();
   const std::size_t batches = keeper.result().shape.ndim_known ? keeper.result().shape.dims.size() : 0;
   for (const TensorState* state : all) {
     const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) {
       return (other != state || all.size() == 1) && keeper.graph.requires_grad(*other);
     });
     if (!wanted) continue;
-    const auto& dims = state->shape.dims;
-    if (keeper.name == "matmul" && state->shape.ndim_known && dims.size() >= 4 && batches >= 4) {
-      Shape rows{true, {}};
-      Int count = keeper.s.constant(1);
-      for (std::size_t i = 0; i + 2 < dims.size(); ++i)
-        count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
-      rows.dims = {{count, nullptr, nullptr}, dims[dims.size() - 2], dims[dims.size() - 1]};
-      if (!can_be_viewed(keeper.graph.record(), *state, rows, keeper.device)) {
-        keeper.extra(elements(keeper.s, state->shape), keeper.dtype(), "copy");
+    if (keeper.name == "matmul" && batches >= 4)
+      if (const auto copied = copied_for_batches(keeper, *state)) {
+        keeper.extra(*copied, keeper.dtype(), "copy");
         continue;
       }
-    }
     keeper.keep(*state);
   }
 }
@@ -276,11 +301,24 @@ void keep_rows(Keeper& keeper) {
   for (const char* what : {"mean", "deviation"})
     keeper.extra(leading(keeper, normalized(keeper)), statistics_of_layer(keeper), what);
 }
+void keep_upcast(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  if (!input || !keeper.result().cast_by || keeper.device != Device::cuda || !is_half(keeper.dtype(*input)))
+    return keeper.operand("input");
+  for (const char* what : {"input in float32", "normalized input in float32"})
+    keeper.extra(elements(keeper.s, input->shape), Dtype::float32, what);
+}
 void keep_row(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  if (!input) return keeper.unknown();
+  const bool by_parts = keeper.device == Device::cpu, reaches_input = keeper.graph.requires_grad(*input);
+  if (reaches_input || !by_parts) keep_upcast(keeper);
+  keeper.operand("weight");
   // On the CPU it is put together from other operators, and the weight's gradient needs what it multiplies.
-  if (keeper.device == Device::cpu && keeper.tensor("weight"))
+  if (by_parts && keeper.tensor("weight"))
     keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "normalized");
-  keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation");
+  if (reaches_input || !by_parts)
+    keeper.extra(leading(keeper, normalized(keeper)), statistics(keeper), "deviation");
 }
 void keep_lengths(Keeper& keeper) {
   const TensorState* input = keeper.first();
@@ -319,70 +357,11 @@ void keep_instances(Keeper& keeper) {
   const Int count = rows && channels ? keeper.s.mul(rows, channels) : nullptr;
   for (const char* what : {"mean", "deviation"}) keeper.extra(count, statistics_of_layer(keeper), what);
   if (keeper.tensor("weight")) keeper.extra(count, keeper.dtype(), "weight for each instance");
+  for (const char* what : {"running_mean", "running_var"})
+    if (keeper.tensor(what)) keeper.extra(count, keeper.dtype(*keeper.tensor(what)), what);
 }
-void keep_logs(Keeper& keeper) {
-  const TensorState* input = keeper.first();
-  if (!input) return keeper.unknown();
-  const Int count = elements(keeper.s, input->shape);
-  // On a GPU autocast raises not the whole, but the second of its two parts, which gets what the first one
-  // made.
-  if (const Dtype own = keeper.dtype(*input);
-      keeper.device == Device::cuda && keeper.result().cast_by && is_half(own))
-    keeper.extra(count, own, "logarithms in half precision");
-  keeper.extra(count, keeper.dtype() == Dtype::unknown ? keeper.dtype(*input) : keeper.dtype(),
-      "logarithms of the probabilities");
-}
-// Of scores with one more dimension than usual, or several, a loss puts the target in order first.
-void keep_classes(Keeper& keeper) {
-  const TensorState *scores = keeper.first(), *target = keeper.tensor("target");
-  if (!target) return;
-  const std::size_t rank = scores && scores->shape.ndim_known ? scores->shape.dims.size() : 0;
-  if ((rank == 3 || rank > 4) && !in_order(keeper.graph.record(), *target, keeper.device))
-    keeper.extra(elements(keeper.s, target->shape), keeper.dtype(*target), "target in order");
-  else
-    keeper.operand("target");
-  if (values::is_floating(keeper.dtype(*target))) return;
-  const TensorState* weight = keeper.tensor("weight");
-  if (weight) keeper.keep(*weight);
-  const auto smoothing = keeper.option("label_smoothing") ? keeper.number("label_smoothing")
-                                                          : std::optional(0.0);
-  if (smoothing && *smoothing <= 0) return;
-  keeper.extra(elements(keeper.s, target->shape), Dtype::boolean, "what is ignored");
-  // A mean divides by how many there are, or by their weights.
-  if (const Value reduction = keeper.option("reduction");
-      !reduction.is(Kind::string) || reduction.text() == "mean")
-    keeper.extra(keeper.s.constant(1), weight ? keeper.dtype() : Dtype::int64, "divisor");
-}
-void keep_difference(Keeper& keeper) {
-  const TensorState *input = keeper.first(), *target = keeper.tensor("target");
-  if (!input || !target) return keeper.unknown();
-  const Dtype own = keeper.dtype(*input);
-  keeper.extra(elements(keeper.s, input->shape),
-      keeper.result().cast_by && is_half(own) && keeper.device == Device::cuda ? Dtype::float32 : own,
-      "difference");
-}
-void keep_upcast(Keeper& keeper) {
-  const TensorState* input = keeper.first();
-  if (!input || !keeper.result().cast_by || keeper.device != Device::cuda || !is_half(keeper.dtype(*input)))
-    return keeper.operand("input");
-  for (const char* what : {"input in float32", "normalized input in float32"})
-    keeper.extra(elements(keeper.s, input->shape), Dtype::float32, what);
-}
-void keep_total(Keeper& keeper) { keeper.extra(keeper.s.constant(1), keeper.dtype(), "total weight"); }
 void keep_rows_of_input(Keeper& keeper) {
-  const TensorState* input = keeper.tensor("input");
-  if (!input) return;
-  const auto& dims = input->shape.dims;
-  if (input->shape.ndim_known && dims.size() > 2) {
-    Shape rows{true, {}};
-    Int count = keeper.s.constant(1);
-    for (std::size_t i = 0; i + 1 < dims.size(); ++i)
-      count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
-    rows.dims = {{count, nullptr, nullptr}, dims.back()};
-    if (!can_be_viewed(keeper.graph.record(), *input, rows, keeper.device))
-      return keeper.extra(elements(keeper.s, input->shape), keeper.dtype(), "copy");
-  }
-  keeper.keep(*input);
+  if (const TensorState* input = keeper.tensor("input")) keep_as_rows(keeper, *input);
 }
 void keep_power(Keeper& keeper) {
   const TensorState *base = keeper.tensor("input"), *exponent = keeper.tensor("exponent");
@@ -401,6 +380,36 @@ void keep_extreme(Keeper& keeper) {
     keeper.operand("input");
     keeper.keep_result(keeper.result());
   }
+}
+// Of the input along which the quantile lies: where each of its numbers came from, the numbers in order, and
+// for each result its two neighbors and the way between them.
+void keep_quantile(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  const Value way = keeper.option("interpolation");
+  if (!input || (way.is(Kind::string) && way.text() != "linear")) return keeper.unknown();
+  const Int numbers = elements(keeper.s, input->shape), found = elements(keeper.s, keeper.result().shape);
+  keeper.extra(numbers, Dtype::int64, "indices");
+  keeper.extra(numbers, keeper.dtype(), "in order");
+  for (const char* what : {"index below", "index above"}) keeper.extra(found, Dtype::int64, what);
+  keeper.extra(found, keeper.dtype(), "way between");
+}
+// After reflection and replication the input is asked for its size.
+void keep_padded(Keeper& keeper) {
+  const Value mode = keeper.option("mode");
+  if (mode.is(Kind::string) && (mode.text() == "reflect" || mode.text() == "replicate"))
+    keeper.operand("input");
+}
+// Real numbers are kept, complex ones are not asked for.
+void keep_if_real(Keeper& keeper) {
+  if (const TensorState* input = keeper.first(); input && values::is_floating(keeper.dtype(*input)))
+    keeper.keep(*input);
+}
+// What is drawn is added in front of a softmax; one-hot numbers take its place in the result only.
+void keep_drawn(Keeper& keeper) {
+  if (keeper.flag("hard"))
+    keep_copy(keeper);
+  else
+    keep_result(keeper);
 }
 void keep_index(Keeper& keeper) {
   const auto all = keeper.tensors();
@@ -444,6 +453,20 @@ constexpr SpecialKind kinds[] = {
     {"result", keep_result},
     {"either", keep_either},
     {"copy", keep_copy},
+    {"another", keep_another},
+    {"convolved", keep_convolved},
+    {"across", keep_across_channels},
+    {"bags", keep_bags},
+    {"quantile", keep_quantile},
+    {"padded", keep_padded},
+    {"if_real", keep_if_real},
+    {"drawn", keep_drawn},
+    {"divergence", keep_divergence},
+    {"alignments", keep_alignments},
+    {"angle", keep_angle},
+    {"variance", keep_variance},
+    {"ones_of_targets", keep_ones_of_targets},
+    {"distances", keep_distances},
     {"noise", keep_noise},
     {"feature_noise", keep_feature_noise},
     {"indices", keep_indices},
@@ -456,7 +479,6 @@ constexpr SpecialKind kinds[] = {
     {"logs", keep_logs},
     {"classes", keep_classes},
     {"difference", keep_difference},
-    {"upcast", keep_upcast},
     {"total", keep_total},
     {"rows_of_input", keep_rows_of_input},
     {"power", keep_power},
@@ -472,6 +494,20 @@ constexpr SpecialKind kinds[] = {
 };
 
 }  // namespace
+
+void keep_as_rows(Keeper& keeper, const TensorState& input) {
+  const auto& dims = input.shape.dims;
+  if (input.shape.ndim_known && dims.size() > 2) {
+    Shape rows{true, {}};
+    Int count = keeper.s.constant(1);
+    for (std::size_t i = 0; i + 1 < dims.size(); ++i)
+      count = count && dims[i].size ? keeper.s.mul(count, dims[i].size) : nullptr;
+    rows.dims = {{count, nullptr, nullptr}, dims.back()};
+    if (!can_be_viewed(keeper.graph.record(), input, rows, keeper.device))
+      return keeper.extra(elements(keeper.s, input.shape), keeper.inner_dtype(), "copy");
+  }
+  keeper.keep(input);
+}
 
 std::span<const SpecialKind> special_kinds() { return kinds; }
 

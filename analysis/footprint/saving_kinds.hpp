@@ -43,6 +43,7 @@ public:
   // The operand, as the operator gets it: after autocast it is another one.
   void operand(std::string_view parameter);
   void keep(const TensorState& state);
+  void keep_as_is(const TensorState& state);  // in front of what autocast makes of it
   void keep_result(const TensorState& state);
   // Numbers that nobody else holds.
   void extra(Int count, Dtype dtype, std::string_view what);
@@ -61,11 +62,30 @@ struct SpecialKind {
 };
 std::span<const SpecialKind> special_kinds();
 
+// What a product of matrices keeps of an operand with more dimensions: it, or the copy that is one matrix.
+void keep_as_rows(Keeper& keeper, const TensorState& input);
+
 // Of layers and functions that are made of several operators: see composites.cpp.
 void keep_attention(Keeper& keeper);
 void keep_multihead(Keeper& keeper);
 void keep_recurrent(Keeper& keeper);
 void keep_cell(Keeper& keeper);
 void keep_built(Keeper& keeper);
+// Of losses and distances: see saved_losses.cpp.
+void keep_another(Keeper& keeper);
+void keep_logs(Keeper& keeper);
+void keep_classes(Keeper& keeper);
+void keep_difference(Keeper& keeper);
+void keep_total(Keeper& keeper);
+void keep_divergence(Keeper& keeper);
+void keep_alignments(Keeper& keeper);
+void keep_angle(Keeper& keeper);
+void keep_variance(Keeper& keeper);
+void keep_ones_of_targets(Keeper& keeper);
+void keep_distances(Keeper& keeper);
+// Of operators that slide over their input or gather parts of it: see saved_windows.cpp.
+void keep_convolved(Keeper& keeper);
+void keep_across_channels(Keeper& keeper);
+void keep_bags(Keeper& keeper);
 
 }  // namespace stepzero::footprint

@@ -9,7 +9,7 @@ TORCHVISION = pytest.mark.skipif(bool(judge.missing()), reason=judge.missing())
 TRANSFORMERS = pytest.mark.skipif(bool(judge.missing_package()), reason=judge.missing_package())
 WITHIN = 0.02
 # FIXME: of these a part is not known, and what is said is a lower bound that says so.
-BOUNDS = {"maxvit_t", "optical_flow.raft_large", "optical_flow.raft_small"}
+BOUNDS = {"maxvit_t"}
 # FlopCounterMode does not see the fused kernel of an LSTM.
 UNCOUNTED = {"lstm", "recurrent_dropout", "tagger"}
 # Of a convolution with groups it counts the weight's gradient as often as there are groups.

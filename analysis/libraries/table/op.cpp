@@ -521,19 +521,37 @@ Value Op::named_tuple(std::vector<Value> items, std::span<const std::string_view
 
 // What a layer computes needs a gradient if one of its parameters does. Of those that are not known it is
 // taken to be so.
-Known Op::is_trained() const {
-  bool any = false, unsure = false;
-  for (const auto& [name, slot] : call.self.as<values::Instance>()->attributes.entries()) {
-    const Value value = run.resolve(slot->value);
-    unsure = unsure || value.is(Kind::choice);
-    if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::parameter)
-      continue;
-    any = true;
+namespace {
+// The parameters of a layer of the library, and of those that it is made of.
+struct Trained {
+  bool any = false, yes = false, unsure = false;
+};
+void look_for_trained(Runtime& run, Value value, Trained& found, int depth) {
+  value = run.resolve(value);
+  constexpr int most = 6;  // levels of layers
+  if (value.is(Kind::choice)) found.unsure = true;
+  if (value.is(Kind::tensor) && value.as<values::Tensor>()->role == values::TensorRole::parameter) {
     const TensorState& state = *value.as<values::Tensor>()->now();
-    if (state.requires_grad != Known::no) return Known::yes;
-    unsure = unsure || run.heap().requires_grad(state) != Known::no;
+    found.any = true;
+    found.yes = found.yes || state.requires_grad != Known::no;
+    found.unsure = found.unsure || run.heap().requires_grad(state) != Known::no;
   }
-  return !any ? Known::yes : unsure ? Known::unknown : Known::no;
+  if (!value.is(Kind::instance) || found.yes || depth > most) return;
+  const auto& layer = *value.as<values::Instance>();
+  for (const auto& [name, slot] : layer.attributes.entries()) {
+    if (depth > 0 && slot->value.is(Kind::list) && name.text() == values::ContainerState::items)
+      for (const Value& item : values::Heap::list_state(slot->value)->items)
+        look_for_trained(run, item, found, depth + 1);
+    else if (!values::is_kept(name.text()) || slot->value.is(Kind::tensor))
+      look_for_trained(run, slot->value, found, depth + 1);
+  }
+}
+}  // namespace
+
+Known Op::is_trained() const {
+  Trained found;
+  look_for_trained(run, call.self, found, 0);
+  return found.yes || !found.any ? Known::yes : found.unsure ? Known::unknown : Known::no;
 }
 
 Value Op::kept(values::AttributeKey name) const {

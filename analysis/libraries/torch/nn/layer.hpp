@@ -39,6 +39,10 @@ bool takes_floats(Op& op, std::string_view input);
 // The tensors of the class of that path become the layer's: of one that learns its sizes from its first
 // input.
 void hold_parameters_of(Op& op, std::string_view path);
+// The parts of layers that are made of others: see transformer_parts.cpp.
+void hold_block(Op& op, bool decodes);
+void hold_copies(Op& op);
+void hold_encoder_and_decoder(Op& op);
 
 // The input of a layer over `spatial` dimensions: [N, channels, …] or [channels, …]. Null channels: any.
 // Teaches an unknown input what it must be. Null after fail(), or if nothing is known of it.

@@ -149,9 +149,11 @@ void hold_recurrent(Op& op, std::int64_t gates) {
   const auto layers = op.value(setting_dim(op, "num_layers"));
   const Known both = setting_flag(op, "bidirectional"), bias = setting_flag(op, values::ModuleState::bias);
   const Dim input = setting_dim(op, "input_size"), hidden = setting_dim(op, "hidden_size");
-  const bool projects = op.kept("proj_size") && op.value(setting_dim(op, "proj_size")) != 0;
+  const bool may_project = op.kept("proj_size") && op.value(setting_dim(op, "proj_size")) != 0;
+  const Dim given = may_project ? setting_dim(op, "proj_size") : hidden;
+  const auto projects = may_project ? op.value(given) : std::optional<std::int64_t>(0);
   if (!layers || *layers < 1 || *layers > 16 || both == Known::unknown || bias == Known::unknown ||
-      projects || !hidden.size)
+      !projects || !hidden.size || !given.size)
     return;
   const Dim rows{op.s.mul(op.s.constant(gates), hidden.size), hidden.origin, nullptr};
   const std::int64_t directions = both == Known::yes ? 2 : 1;
@@ -159,12 +161,15 @@ void hold_recurrent(Op& op, std::int64_t gates) {
     for (std::int64_t direction = 0; direction < directions; ++direction) {
       const std::string suffix = "_l" + std::to_string(layer) + (direction ? "_reverse" : "");
       const Dim from =
-          layer == 0 ? input : Dim{op.s.mul(op.s.constant(directions), hidden.size), hidden.origin, nullptr};
+          layer == 0 ? input : Dim{op.s.mul(op.s.constant(directions), given.size), given.origin, nullptr};
       hold(op, "weight_ih" + suffix, {true, {rows, from}}, TensorRole::parameter, made_dtype(op));
-      hold(op, "weight_hh" + suffix, {true, {rows, hidden}}, TensorRole::parameter, made_dtype(op));
-      if (bias == Known::no) continue;
-      hold(op, "bias_ih" + suffix, {true, {rows}}, TensorRole::parameter, made_dtype(op));
-      hold(op, "bias_hh" + suffix, {true, {rows}}, TensorRole::parameter, made_dtype(op));
+      hold(op, "weight_hh" + suffix, {true, {rows, given}}, TensorRole::parameter, made_dtype(op));
+      if (bias == Known::yes) {
+        hold(op, "bias_ih" + suffix, {true, {rows}}, TensorRole::parameter, made_dtype(op));
+        hold(op, "bias_hh" + suffix, {true, {rows}}, TensorRole::parameter, made_dtype(op));
+      }
+      if (may_project)
+        hold(op, "weight_hr" + suffix, {true, {given, hidden}}, TensorRole::parameter, made_dtype(op));
     }
 }
 void hold_cell(Op& op, std::int64_t gates) {
@@ -185,8 +190,9 @@ void hold_attention(Op& op) {
   const Answer keys_equivalent = op.equal(of_keys, width), values_equivalent = op.equal(of_values, width);
   const Known bias = setting_flag(op, values::ModuleState::bias);
   const bool apart = keys_equivalent == Answer::no || values_equivalent == Answer::no;
+  const Known adds = setting_flag(op, "add_bias_kv");
   if ((!apart && (keys_equivalent != Answer::yes || values_equivalent != Answer::yes)) ||
-      bias == Known::unknown || setting_flag(op, "add_bias_kv") != Known::no)
+      bias == Known::unknown || adds == Known::unknown)
     return;
   const Dim three{op.s.mul(op.s.constant(3), width.size), width.origin, nullptr};
   const auto hold_weight = [&](std::string_view name, const Dim& rows, const Dim& columns) {
@@ -202,6 +208,11 @@ void hold_attention(Op& op) {
     hold_weight("in_proj_weight", three, width);
   }
   if (bias == Known::yes) hold(op, "in_proj_bias", {true, {three}}, TensorRole::parameter, made_dtype(op));
+  if (adds == Known::yes) {
+    const Dim one = known_dim(op.run, op.s.constant(1), op.call.place, "");
+    for (const char* name : {"bias_k", "bias_v"})
+      hold(op, name, {true, {one, one, width}}, TensorRole::parameter, made_dtype(op));
+  }
   op.keep("out_proj",
       op.run.call(op.run.library_symbol("torch.nn.Linear"),
           {{op.kept("embed_dim"), op.kept("embed_dim"), op.kept(values::ModuleState::bias)}, {}, false},
@@ -407,18 +418,28 @@ void hold_parameters_of(Op& op, std::string_view path) {
   if (name == "GRUCell") return hold_cell(op, 3);
   if (name == "RNNCell") return hold_cell(op, 1);
   if (name == "MultiheadAttention") return hold_attention(op);
+  if (name == "TransformerEncoderLayer" || name == "TransformerDecoderLayer")
+    return hold_block(op, name == "TransformerDecoderLayer");
+  if (name == "TransformerEncoder" || name == "TransformerDecoder") return hold_copies(op);
+  if (name == "Transformer") return hold_encoder_and_decoder(op);
+  bool may_hold = false, is_listed = false;
   for (const Held& one : held) {
     if (one.path != path) continue;
+    is_listed = true;
     const Known flag = one.flag.empty() ? Known::yes : setting_flag(op, one.flag);
     if (flag == Known::no ||
         (one.name == "bias" && op.kept(values::ModuleState::bias) &&
-            setting_flag(op, values::ModuleState::bias) == Known::no))
+            setting_flag(op, values::ModuleState::bias) == Known::no)) {
       op.keep(one.name, Value::none());
+      continue;
+    }
+    may_hold = true;
     // Where it is not known whether there is a weight, there is one to be shown.
-    else if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight"))
+    if (flag == Known::yes || (op.run.policy().optional_is_given && one.name == "weight"))
       hold(
           op, one.name, shape_of(op, one.sizes), one.role, one.sizes.empty() ? Dtype::int64 : made_dtype(op));
   }
+  if (is_listed && !may_hold) op.keep(values::ContainerState::complete, op.run.heap().boolean(true));
 }
 
 namespace {
