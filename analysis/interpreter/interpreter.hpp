@@ -88,6 +88,7 @@ public:
   std::optional<int> order(Value a, Value b) const override;
   Value dict_get(Value dict, Value key, Value otherwise) override;
   void dict_set(Value dict, Value key, Value value) override;
+  void dict_extend(Value dict, std::vector<std::pair<Value, Value>> items);
   bool dict_update(Value dict, Value other, Place place) override;
   void count_items(Value counter, Value iterable, Place place) override;
   std::optional<std::string> text_of(Value value, bool as_repr, int depth = 0) override;

@@ -190,8 +190,10 @@ Value dict_of(const BuiltinCall& call) {
   if (call.count == 0 && call.arguments.keywords.empty() && !call.arguments.spread) return dict;
   bool known = !call.arguments.spread;
   if (call.first) known = call.run.dict_update(dict, call.first, call.where) && known;
+  std::vector<std::pair<Value, Value>> named;
   for (const auto& [key, value] : call.arguments.keywords)
-    call.run.dict_set(dict, call.heap().string(key.text()), value);
+    named.push_back({call.heap().string(key.text()), value});
+  call.run.dict_extend(dict, std::move(named));
   if (!known) {
     values::DictState state = *values::Heap::dict_state(dict);
     state.open = true;

@@ -8,6 +8,7 @@
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace stepzero::interpreter {
 
@@ -70,6 +71,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   }
   auto* object = dict.as<values::Dict>();
   if (known && !state->open) {
+    if (loader_->load_registering(key)) return dict_get(dict, key, otherwise);
     if (otherwise) return otherwise;
     if (object->counts) return heap().integer(0);
     if (makes_items(*object)) {
@@ -143,6 +145,30 @@ void Interpreter::dict_delete(Value dict, Value key) {
 }
 
 // What `dict.update(other)` and `dict(other)` read: a dict, or pairs. False if it is not known.
+// The same for many at once. Texts need no comparison with each other.
+void Interpreter::dict_extend(Value dict, std::vector<std::pair<Value, Value>> items) {
+  for (auto& [key, value] : items) key = resolve(key);
+  const auto* before = values::Heap::dict_state(dict);
+  const auto is_text = [](const auto& each) { return each.first.is(Kind::string); };
+  if (dict.as<values::Dict>()->mirrored || !std::ranges::all_of(items, is_text) ||
+      !std::ranges::all_of(before->items, is_text)) {
+    for (const auto& [key, value] : items) dict_set(dict, key, value);
+    return;
+  }
+  step(items.size() + before->items.size() / 8);
+  values::DictState state = *before;
+  std::unordered_map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < state.items.size(); ++i) places.emplace(state.items[i].first.text(), i);
+  for (const auto& [key, value] : items) {
+    const auto [place, is_new] = places.emplace(key.text(), state.items.size());
+    if (is_new)
+      state.items.push_back({key, value});
+    else
+      state.items[place->second].second = value;
+  }
+  heap().set_dict(dict, std::move(state));
+}
+
 bool Interpreter::dict_update(Value dict, Value other, Place where) {
   other = resolve(other);
   if (other.is(Kind::instance))
@@ -157,18 +183,22 @@ bool Interpreter::dict_update(Value dict, Value other, Place where) {
     const auto* state = values::Heap::dict_state(other);
     const Value rest = state->open ? state->rest : Value{};
     const bool whole = !state->open || rest;
-    for (const auto& [k, v] : std::vector(state->items)) dict_set(dict, k, v);
+    dict_extend(dict, state->items);
     if (rest) dict_set(dict, heap().unseen(""), rest);
     return whole;
   }
   const auto pairs = take(other, where, true);
   if (!pairs) return false;
+  std::vector<std::pair<Value, Value>> items;
+  bool all = true;
   for (const Value& pair : *pairs) {
     const auto parts = elements(pair, where);
-    if (!parts || parts->size() != 2) return false;
-    dict_set(dict, (*parts)[0], (*parts)[1]);
+    all = parts && parts->size() == 2;
+    if (!all) break;
+    items.push_back({(*parts)[0], (*parts)[1]});
   }
-  return true;
+  dict_extend(dict, std::move(items));
+  return all;
 }
 
 namespace {
@@ -311,8 +341,10 @@ Value update(const BuiltinCall& call) {
   }
   for (const Value& other : call.positional)
     if (!call.run.dict_update(call.self, other, call.where)) lose_contents(call);
+  std::vector<std::pair<Value, Value>> named;
   for (const auto& [key, value] : call.arguments.keywords)
-    call.run.dict_set(call.self, call.heap().string(key.text()), value);
+    named.push_back({call.heap().string(key.text()), value});
+  call.run.dict_extend(call.self, std::move(named));
   if (call.arguments.spread) lose_contents(call);
   return Value::none();
 }

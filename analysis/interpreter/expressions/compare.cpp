@@ -6,6 +6,7 @@
 #include "interpreter/expressions/rank_questions.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "values/devices.hpp"
 
 #include <algorithm>
@@ -218,7 +219,7 @@ Value Interpreter::Comparison::in_dict() {
     }
     known = known && run.known_key(key);
   }
-  if (!state->open && known) return answer(false);
+  if (!state->open && known) return run.loader_->load_registering(left) ? in_dict() : answer(false);
   return open();
 }
 

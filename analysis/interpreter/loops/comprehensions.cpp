@@ -86,6 +86,12 @@ struct Interpreter::Comprehension {
 private:
   bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
   bool has_one_generator() const { return expr.generators.size() == 1; }
+  // `{value: key for key, value in items}`: no iteration costs more than a name.
+  bool only_rearranges() const {
+    const auto is_name = [](const Expr* each) { return !each || each->kind == ExprKind::name; };
+    return has_one_generator() && expr.generators[0].conditions.empty() && is_name(expr.element) &&
+        is_name(expr.value);
+  }
   void run_generator(std::size_t level, bool certain);
   void run_iteration(std::size_t level, Value iterable, Value item, bool certain);
   void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
@@ -143,7 +149,7 @@ void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) 
   const auto* const before = lazily ? values::Heap::list_state(iterable) : nullptr;
   const bool was_empty = before && before->items.empty() && !before->open;
   const auto known = run.take(iterable, run.here(*generator.iterable), is_set());
-  if (known && known->size() <= max_unrolled)
+  if (known && known->size() <= (only_rearranges() ? longest_sequence : max_unrolled))
     run_known(level, iterable, *known, certain);
   else
     run_any(level, iterable);
@@ -273,7 +279,9 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
 
 Value Interpreter::Comprehension::as_dict() {
   const Value dict = run.heap().dict({});
-  for (std::size_t i = 0; i < items.size(); ++i) run.dict_set(dict, keys[i], items[i]);
+  std::vector<std::pair<Value, Value>> made;
+  for (std::size_t i = 0; i < items.size(); ++i) made.push_back({keys[i], items[i]});
+  run.dict_extend(dict, std::move(made));
   if (!open) return dict;
   values::DictState state = *values::Heap::dict_state(dict);
   for (auto& [key, value] : state.items) value = run.heap().merge(value, rest, Sharing::uniform);

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
@@ -39,6 +40,9 @@ public:
   ModuleRun* installed_module(const values::Scope* globals);
   // A name that the module binds once somebody asks for it; absent if it has none such.
   Value lazy_name(ModuleRun& module, syntax::Name name);
+  // A library asks a dict of its own for a key that it does not have: runs the modules that enter it by a
+  // decorator. True: one has run.
+  bool load_registering(Value key);
   // A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
   std::string dotted_name(const std::string& path, syntax::Name name) const;
   // Is a module being imported?
@@ -57,7 +61,9 @@ private:
   program::Imports imports_;
   std::map<std::string, ModuleRun> modules_;
   std::unordered_map<const values::Scope*, ModuleRun*> installed_;  // by their globals
-  int loading_ = 0;                                                 // modules around that are imported
+  std::unordered_set<std::string>
+      looked_for_registered_;           // names that no module was found for, or one has run
+  int loading_ = 0;                     // modules around that are imported
   std::uint64_t module_steps_[2] = {};  // taken by imported modules so far: the program's own, installed ones
 };
 

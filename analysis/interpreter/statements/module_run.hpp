@@ -27,6 +27,7 @@ struct ModuleRun {
   std::shared_ptr<const syntax::Module> syntax;  // null before that, and where there is none
   std::unordered_map<syntax::Name, LazyName> lazy;
   std::vector<program::Target> stars;  // `from … import *`, in order
+  bool fills_registry = false;         // it is run for what its decorators enter
   std::vector<syntax::Name> exported;  // its `__all__`, as far as the text shows it
   bool looked_for_exports = false;
 };

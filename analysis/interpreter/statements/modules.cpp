@@ -27,6 +27,7 @@ constexpr int max_import_depth = 40;
 // Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's:
 // what a file is answered does not depend on whether a module has run before.
 constexpr std::uint64_t steps_of_a_module[] = {50'000, 12'000};
+constexpr std::uint64_t steps_of_a_registry = 200'000;  // of one that fills it
 std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) {
   return installed ? steps : steps / 2;
 }
@@ -190,7 +191,8 @@ void ModuleLoader::load(values::ModuleObject& object) {
   std::uint64_t& taken = module_steps_[run_of.is_installed];
   const std::uint64_t all = steps_of_all_modules(run_of.is_installed, run_.limits_.steps),
                       left = all - std::min(taken, all);
-  run_.step_limit_ = before + std::min(steps_of_a_module[run_of.is_installed], left);
+  run_.step_limit_ = before +
+      std::min(run_of.fills_registry ? steps_of_a_registry : steps_of_a_module[run_of.is_installed], left);
   // What a module writes into others that are imported with it stays with them, as if one statement had done
   // it.
   const auto loading = [&](bool libraries) {
@@ -263,6 +265,44 @@ const std::vector<Name>& ModuleLoader::exports(ModuleRun& module) {
       if (each->kind == ExprKind::string) module.exported.emplace_back(as<StringExpr>(*each).value);
   }
   return module.exported;
+}
+
+namespace {
+// Is it a function or class of that name, made by way of a decorator?
+bool is_decorated(const syntax::Stmt* stmt, std::string_view name) {
+  if (!stmt) return false;
+  if (stmt->kind == StmtKind::function)
+    return as<FunctionStmt>(*stmt).name.text() == name && !as<FunctionStmt>(*stmt).decorators.empty();
+  return stmt->kind == StmtKind::class_ && as<ClassStmt>(*stmt).name.text() == name &&
+      !as<ClassStmt>(*stmt).decorators.empty();
+}
+}  // namespace
+
+// A library asks a dict of its own for a name that it does not have. Modules that it imports whole, and that
+// wait until they are asked for, may be those that fill it: their functions enter themselves by decorators.
+// True: one has run.
+bool ModuleLoader::load_registering(Value key) {
+  if (!key.is(Kind::string) || key.text().empty() || run_.depth_ > max_import_depth) return false;
+  const std::string& asking = record_.chunks[run_.chunk_].path;
+  if (!imports_.is_installed(asking) || !looked_for_registered_.emplace(key.text()).second) return false;
+  std::vector<program::Target> waiting;
+  for (const auto& [path, run_of] : modules_)
+    if (run_of.is_installed && run_of.is_package && asking.starts_with(program::folder_of(path)))
+      waiting.insert(waiting.end(), run_of.stars.begin(), run_of.stars.end());
+  bool any = false;
+  for (const program::Target& each : waiting) {
+    values::ModuleObject* source = import_file(each);
+    const syntax::Module* module =
+        source->pending ? parsed(modules_[std::string(source->path)], run_.sources_) : nullptr;
+    if (!module || std::ranges::none_of(module->items, [&](const Item& item) {
+          return is_decorated(item.chunk->stmt, key.text());
+        }))
+      continue;
+    modules_[std::string(source->path)].fills_registry = true;
+    load(*source);
+    any = true;
+  }
+  return any;
 }
 
 Value ModuleLoader::lazy_name(ModuleRun& module, Name name) {

@@ -100,10 +100,15 @@ Value random_real(Call& call) {
   made.as<values::Unknown>()->is_real = true;
   return made;
 }
-// importlib.import_module("torch"), pytest.importorskip("torch")
+// importlib.import_module("torch"), import_module(".nn", "torch"), pytest.importorskip("torch")
 Value module_named(Call& call) {
   const Value name = call.run.resolve(call.at(0));
-  const std::string text(name.is(Kind::string) ? name.text() : std::string_view{});
+  std::string text(name.is(Kind::string) ? name.text() : std::string_view{});
+  if (const Value package = call.row.parameters.size() > 1 && call.row.parameters[1].text() == "package"
+          ? call.run.resolve(call.at(1))
+          : Value{};
+      text.starts_with('.') && !text.starts_with("..") && package.is(Kind::string))
+    text = std::string(package.text()) + text;
   return text.empty() ? call.run.heap().unseen("", call.place) : call.run.import_named(text);
 }
 Value expects_failure(Call& call) {

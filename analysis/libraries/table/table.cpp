@@ -285,7 +285,7 @@ bool Table::knows(std::string_view top_level) const {
 bool Table::reads(std::string_view top_level) const {
   constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers",
       "efficientnet_pytorch", "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch",
-      "transformers"};
+      "transformers", "torchtune"};
   return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 
