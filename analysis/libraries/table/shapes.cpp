@@ -37,6 +37,13 @@ TensorState* require_tensor(Runtime& run, Value value) {
     state.sharing = unknown->sharing = *own;
     state.unseen = unknown->unseen = false;
   }
+  // A gradient is as large as what it is of.
+  if (const Value of = unknown->is_gradient ? unknown->attributes.value(Name(values::UnknownState::learned))
+                                            : Value{};
+      of.is(Kind::tensor)) {
+    state.shape = of.as<Tensor>()->now()->shape;
+    state.dtype = of.as<Tensor>()->now()->dtype;
+  }
   // A sum or product of such values is as much as these.
   state.graph = values::Graph(interpreter::operands_of(*unknown));
   if (state.graph.empty() && interpreter::comes_from_unseen(*unknown)) state.graph.push_back(unknown);

@@ -526,11 +526,20 @@ Value set_data(Call& call) {
   set_state(call.run, call.self, state);
   return Value::none();
 }
-// x.grad: not known, and there or not.
+// x.grad: there or not, and as large as what it is of.
 Value gradient(Call& call) {
   const Value made = call.run.heap().unknown("", Sharing::unseen, call.place);
   made.as<values::Unknown>()->is_gradient = true;
   made.as<values::Unknown>()->unseen = true;
+  const Value of = call.run.resolve(call.self);
+  if (const TensorState* state = of.is(Kind::tensor) ? of.as<Tensor>()->now() : nullptr;
+      state && state->shape.ndim_known && !of.as<Tensor>()->any_of) {
+    TensorState as;
+    as.shape = state->shape;
+    as.dtype = state->dtype;
+    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::learned)).value =
+        call.run.heap().tensor(std::move(as), call.place);
+  }
   return made;
 }
 Value set_requires_grad_of(Call& call) {
