@@ -179,6 +179,7 @@ void report_specialized(const Record& record, Report& report, std::string_view r
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     if (reporting_rule_of(record, problem) != rule) return;
     std::string message = words(problem);
+    if (message.empty()) return;
     const auto severity = qualify(record, problem, root, Severity::error, message);
     Finding* finding = severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
     if (!finding) return;

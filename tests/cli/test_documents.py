@@ -90,3 +90,13 @@ def test_nothing_a_document_holds_does_harm(stepzero, write, name):
     path = write(name, "x")
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     assert stepzero("check", name, timeout=20).status in ((2,) if b"\0" in path.read_bytes() else (0, 1))
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+def test_requirements_around_the_folder_of_a_file_are_asked(stepzero, write, pinned):
+    write("environment.yml", f"dependencies:\n  - pip:\n      - transformers{'==4.44.2' if pinned else '>=4.40'}\n")
+    write("configs/sft.yaml", "output_dir: out\nevaluation_strategy: steps\nper_device_train_batch_size: 8\nlearning_rate: 0.0001\n")
+    write("scripts/trainer.py", "from transformers import Trainer\n\n\nclass Own(Trainer):\n    def compute_loss(self, model, inputs, return_outputs=False):\n"
+                                "        outputs = model(**inputs)\n        return (outputs.loss, outputs) if return_outputs else outputs.loss\n")
+    found = stepzero("check", "--format", "json", ".").json["diagnostics"]
+    assert {each["rule"] for each in found} == (set() if pinned else {"config/training-arguments", "call/framework-method"})

@@ -513,3 +513,76 @@ def test_what_a_launch_does_not_change_is_told_once(stepzero, write):
     write("train.py", DIVIDED)
     write("run.sh", "torchrun --nproc_per_node 4 train.py\n")
     assert len(stepzero("memory", "--format", "json", "train.py").json["files"]) == 1
+
+
+GRADIENTS = """import torch
+import torch.distributed as dist
+from torch import nn
+
+dist.init_process_group("nccl")
+model = nn.Linear(256, 512).cuda()
+model(torch.randn(4, 256).cuda()).sum().backward()
+dist.all_reduce(model.weight.grad)
+"""
+
+
+def test_a_gradient_is_as_large_as_its_parameter(stepzero, write):
+    write("train.py", GRADIENTS)
+    assert "all_reduce float32[512, 256], 512 KiB" in stepzero("schedule", "train.py").text
+
+
+ENCODER = """import torch
+from torch import nn
+
+
+class Reader(nn.Module):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(32, 4, 64, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.head = nn.Linear(32, 2)
+
+    def forward(self, x):
+        return self.head(self.encoder(x))
+
+
+reader = Reader()
+for parameter in reader.encoder.parameters():
+    parameter.requires_grad = False
+optimizer = torch.optim.SGD([each for each in reader.parameters() if each.requires_grad], lr=0.1, momentum=0.9)
+loss = reader(torch.randn(3, 5, 32)).sum()
+loss.backward()
+optimizer.step()
+"""
+
+
+def test_an_encoder_that_is_frozen_keeps_nothing_and_has_no_state(stepzero, write):
+    write("train.py", ENCODER)
+    (file,) = stepzero("memory", "--device", "cpu", "--format", "json", "train.py").json["files"]
+    assert file["models"][0]["modules"][0]["frozen"] == 17088
+    assert file["models"][0]["gradients"] == {"bytes": 264}
+    assert file["optimizers"][0]["state"] == {"bytes": 264}
+    assert file["steps"][0]["saved"] == {"bytes": 3 * 5 * 32 * 4}
+
+
+REGISTRY = {
+    "timm/__init__.py": "from .models import create_model\n",
+    "timm/models/__init__.py": "from .small import *\nfrom ._factory import create_model\n",
+    "timm/models/_registry.py": "_entrypoints = {}\n\n\ndef register_model(function):\n    _entrypoints[function.__name__] = function\n    return function\n\n\n"
+                                "def is_model(name):\n    return name in _entrypoints\n\n\ndef model_entrypoint(name):\n    return _entrypoints[name]\n",
+    "timm/models/_factory.py": "from ._registry import is_model, model_entrypoint\n\n\ndef create_model(name, **options):\n    if not is_model(name):\n"
+                               "        raise RuntimeError(f'Unknown model ({name})')\n    return model_entrypoint(name)(**options)\n",
+    "timm/models/small.py": "import torch.nn as nn\nfrom ._registry import register_model\n\n__all__ = ['Small']\n\n\nclass Small(nn.Module):\n    def __init__(self, classes=10):\n"
+                            "        super().__init__()\n        self.head = nn.Linear(7, classes)\n\n    def forward(self, x):\n        return self.head(x)\n\n\n"
+                            "@register_model\ndef small_7(**options):\n    return Small(**options)\n",
+}
+
+
+def test_models_that_a_package_registers_are_built(stepzero, write):
+    write("stepzero.toml", 'library-folders = ["libraries"]\n')
+    for path, text in REGISTRY.items():
+        write("libraries/" + path, text)
+    write("train.py", 'import timm\n\nmodel = timm.create_model("small_7", classes=3)\n')
+    assert "96 B  24 float32" in stepzero("memory", "train.py").text
+    write("train.py", 'import timm\n\nmodel = timm.create_model("small_8", classes=3)\n')
+    assert "no model is made here" in stepzero("memory", "train.py").text

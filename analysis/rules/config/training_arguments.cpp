@@ -3,7 +3,9 @@
 #include "libraries/frameworks/training_arguments.hpp"
 
 #include "rules/documents/check.hpp"
+#include "rules/launch/pins.hpp"
 #include "rules/rule.hpp"
+#include "rules/run_conditions.hpp"
 #include "rules/specialized.hpp"
 
 #include <algorithm>
@@ -34,8 +36,22 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   return std::nullopt;
 }
 
+// Is the call about an argument that the pinned release of transformers still has?
+bool is_pinned_before(const RunConditions& told, const ProblemEvent& problem) {
+  if (!told.kept_below || !problem.expr) return false;
+  return std::ranges::any_of(problem.expr->keywords, [&](const syntax::Keyword& each) {
+    const std::string name(each.name.text());
+    const libraries::FormerArgument* old = libraries::former_training_argument(name);
+    return old && problem.text.find("`" + name + "`") != std::string::npos &&
+        told.kept_below("transformers", old->since);
+  });
+}
+
 void check(const Record& record, Report& report) {
-  const auto words = [](const ProblemEvent& problem) { return problem.text; };
+  const RunConditions told = RunConditions::of(record);
+  const auto words = [&](const ProblemEvent& problem) {
+    return is_pinned_before(told, problem) ? std::string() : problem.text;
+  };
   report_specialized(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
     if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
       finding.fixes.push_back(std::move(*fix));
@@ -65,6 +81,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   for (const TrainingMisuse& misuse : libraries::misuses_of_training(settings, true, false, false)) {
     const Field& field = fields[misuse.at];
     const bool of_name = !libraries::training_argument(field.key, true);
+    // A checkout that pins an older release runs with it.
+    if (const libraries::FormerArgument* old =
+            misuse.is_former ? libraries::former_training_argument(field.key) : nullptr;
+        old && launch::is_kept_below(input, "transformers", old->since))
+      continue;
     std::string message = misuse.text;
     const bool is_number = settings[misuse.at].kind == TrainingSetting::Kind::text &&
         !field.value.text.empty() &&

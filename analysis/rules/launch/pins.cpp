@@ -66,6 +66,14 @@ std::optional<bool> says(std::string_view text, std::string_view package, const 
   return below;
 }
 
+// Imports start from a file's own folder, too: what it needs may be written down farther out.
+bool is_outermost(const std::vector<std::string>& roots, const std::string& folder) {
+  const bool is_root = std::find(roots.begin(), roots.end(), folder) != roots.end();
+  return is_root && std::none_of(roots.begin(), roots.end(), [&](const std::string& each) {
+    return each.size() < folder.size() && folder.starts_with(each) && folder[each.size()] == '/';
+  });
+}
+
 }  // namespace
 
 bool is_kept_below(const program::Sources& sources, const std::string& from, std::string_view package,
@@ -84,8 +92,7 @@ bool is_kept_below(const program::Sources& sources, const std::string& from, std
       if (const auto below = module ? says(module->text->bytes(), package, *wanted) : std::nullopt)
         return *below;
     }
-    const auto& roots = sources.roots();
-    if (std::find(roots.begin(), roots.end(), folder) != roots.end()) return false;
+    if (is_outermost(sources.roots(), folder)) return false;
   }
   return false;
 }

@@ -193,6 +193,44 @@ void check_program_rendezvous(const Record& record, Report& report) {
   });
 }
 
+namespace {
+// The world of the group that the started function makes, held against the number of processes: written
+// there, or handed over by `args`.
+void compare_with_groups(const File& file, Report& report, const FoundCall& spawn,
+    const FunctionStmt& function, const List<const Expr*>& values, std::int64_t processes) {
+  const auto& parameters = function.parameters->list;
+  for (const FoundCall& inner : file.calls) {
+    if (inner.function != &function || !is_group_made(*inner.call) || spreads(*inner.call)) continue;
+    const Expr *rank = keyword(*inner.call, "rank"), *world = keyword(*inner.call, "world_size");
+    if (!rank || rank->kind != ExprKind::name || !world || parameters.empty() ||
+        as<NameExpr>(*rank).id != parameters[0].name)
+      continue;
+    const Expr* given = world;
+    bool is_handed = false;
+    for (std::size_t i = 1; world->kind == ExprKind::name && i < parameters.size(); ++i) {
+      if (parameters[i].name != as<NameExpr>(*world).id) continue;
+      is_handed = true;
+      given = i <= values.size() ? values[i - 1] : nullptr;
+    }
+    // A name that the function does not take may be a local one.
+    if (!is_handed && given->kind != ExprKind::integer) continue;
+    const auto told = given ? file.number(given) : std::nullopt;
+    if (!told || *told == processes) continue;
+    Finding* finding = report.add(Severity::error, {is_handed ? spawn.chunk : inner.chunk, given->span},
+        nullptr,
+        "`spawn` starts " + std::to_string(processes) + " processes, but the group has `world_size` " +
+            std::to_string(*told) +
+            (*told < processes ? ": rank " + std::to_string(*told) + " and all higher ranks fail to join it."
+                               : ": it waits until the time limit for ranks that never start."));
+    if (!finding) continue;
+    if (is_handed)
+      report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
+    else
+      report.relate(*finding, {spawn.chunk, spawn.call->span}, "the processes are started here");
+  }
+}
+}  // namespace
+
 void check_spawned(const Record& record, Report& report) {
   const File file(record);
   for (const FoundCall& each : file.calls) {
@@ -220,27 +258,8 @@ void check_spawned(const Record& record, Report& report) {
               std::to_string(parameters.size()) + ": TypeError in every process.");
       continue;
     }
-    const auto processes = file.number(written(call, "nprocs", 2));
-    if (!processes) continue;
-    for (const FoundCall& inner : file.calls) {
-      if (inner.function != function || !is_group_made(*inner.call) || spreads(*inner.call)) continue;
-      const Expr *rank = keyword(*inner.call, "rank"), *world = keyword(*inner.call, "world_size");
-      if (!rank || rank->kind != ExprKind::name || !world || world->kind != ExprKind::name ||
-          parameters.empty() || as<NameExpr>(*rank).id != parameters[0].name)
-        continue;
-      for (std::size_t i = 1; i < parameters.size() && i <= values.size(); ++i) {
-        if (parameters[i].name != as<NameExpr>(*world).id) continue;
-        const auto told = file.number(values[i - 1]);
-        if (!told || *told == *processes) continue;
-        Finding* finding = report.add(Severity::error, {each.chunk, values[i - 1]->span}, nullptr,
-            "`spawn` starts " + std::to_string(*processes) + " processes, but the group has `world_size` " +
-                std::to_string(*told) +
-                (*told < *processes
-                        ? ": rank " + std::to_string(*told) + " and all higher ranks fail to join it."
-                        : ": it waits until the time limit for ranks that never start."));
-        if (finding) report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
-      }
-    }
+    if (const auto processes = file.number(written(call, "nprocs", 2)))
+      compare_with_groups(file, report, each, *function, values, *processes);
   }
 }
 
