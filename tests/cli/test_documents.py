@@ -95,7 +95,8 @@ def test_nothing_a_document_holds_does_harm(stepzero, write, name):
 @pytest.mark.parametrize("pinned", [True, False])
 def test_requirements_around_the_folder_of_a_file_are_asked(stepzero, write, pinned):
     write("environment.yml", f"dependencies:\n  - pip:\n      - transformers{'==4.44.2' if pinned else '>=4.40'}\n")
-    write("configs/sft.yaml", "output_dir: out\nevaluation_strategy: steps\nper_device_train_batch_size: 8\nlearning_rate: 0.0001\n")
+    write("configs/sft.yaml", "output_dir: out\nevaluation_strategy: steps\nper_device_train_batch_size: 8\nlearning_rate: 0.0001\nnum_train_epochs: 3\n"
+                               "gradient_accumulation_steps: 2\nlogging_steps: 10\nlr_scheduler_type: cosine\nseed: 1\nbf16: true\n")
     write("scripts/trainer.py", "from transformers import Trainer\n\n\nclass Own(Trainer):\n    def compute_loss(self, model, inputs, return_outputs=False):\n"
                                 "        outputs = model(**inputs)\n        return (outputs.loss, outputs) if return_outputs else outputs.loss\n")
     found = stepzero("check", "--format", "json", ".").json["diagnostics"]

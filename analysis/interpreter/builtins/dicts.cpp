@@ -5,6 +5,7 @@
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/statements/from_file.hpp"
+#include "interpreter/statements/module_loader.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>

@@ -23,6 +23,7 @@ inline Row row_of(const Collective& collective) {
 }
 constexpr std::string_view all_make_group = "process groups are made by all ranks together, members or not";
 
+std::vector<Row> process_group_rows();
 std::vector<Row> mesh_rows();
 std::vector<Row> spread_rows();
 std::vector<Row> plan_rows();

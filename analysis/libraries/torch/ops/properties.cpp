@@ -531,14 +531,14 @@ Value gradient(Call& call) {
   const Value made = call.run.heap().unknown("", Sharing::unseen, call.place);
   made.as<values::Unknown>()->is_gradient = true;
   made.as<values::Unknown>()->unseen = true;
-  const Value of = call.run.resolve(call.self);
-  if (const TensorState* state = of.is(Kind::tensor) ? of.as<Tensor>()->now() : nullptr;
-      state && state->shape.ndim_known && !of.as<Tensor>()->any_of) {
+  const TensorState* of = call.self.is(Kind::tensor) ? call.self.as<Tensor>()->now() : nullptr;
+  if (of && of->shape.ndim_known && !call.self.as<Tensor>()->any_of) {
     TensorState as;
-    as.shape = state->shape;
-    as.dtype = state->dtype;
-    call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::learned)).value =
-        call.run.heap().tensor(std::move(as), call.place);
+    as.shape = of->shape;
+    as.dtype = of->dtype;
+    call.run.heap()
+        .slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::learned))
+        .value = call.run.heap().tensor(std::move(as), call.place);
   }
   return made;
 }

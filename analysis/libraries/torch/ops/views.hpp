@@ -35,6 +35,9 @@ Dim joined_dim(Op& op, std::span<const Dim> dims);
 Int smaller(const Op& op, Int a, Int b);
 Int larger(const Op& op, Int a, Int b);
 // A dimension after x[lower:upper:step]; the step is known not to turn it around.
-Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice);
+// `written`: the slice in the text, if it stands there.
+Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice, const syntax::Expr* written = nullptr);
+// A tensor that holds one integer, as that integer where it is known; other values as they are.
+Value as_index(Op& op, Value value);
 
 }  // namespace stepzero::libraries
