@@ -37,7 +37,7 @@ constexpr Keeping saving_table[] = {
     {"LocalResponseNorm local_response_norm", "across"},
     {"normalize", "input lengths lengths"},
     // Element by element.
-    {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan cholesky inv inverse",
+    {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan cholesky inv",
         "result"},
     {"gelu GELU silu SiLU mish Mish hardswish Hardswish hardsigmoid Hardsigmoid softplus Softplus log log2 log10 log1p sin cos abs square erf erfc nan_to_num "
      "sinh cosh asin acos atan asinh acosh atanh hardtanh Hardtanh relu6 ReLU6 hardshrink Hardshrink softshrink Softshrink lgamma digamma logit erfinv sinc entr i0 i0e",

@@ -153,8 +153,9 @@ const values::Device* presumed_device(Runtime& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   // `x.to(image.device)`, where it is known where that lies.
   const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
+  if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Value object = kept(*value.as<Unknown>(), values::UnknownState::whole);
-  if (word == "device" && object.is(Kind::unknown))
+  if (object.is(Kind::unknown))
     if (const values::Device* there = lies_on(*object.as<Unknown>())) return there;
   // That of a tensor is where the tensor lies: `x.to(image.device)`. What a program, its settings or its
   // framework have chosen is none.
@@ -163,7 +164,6 @@ const values::Device* presumed_device(Runtime& run, Value value) {
                            owner = whole.substr(whole.rfind('.') + 1);
     if (!run.library().find(values::InternalRow::chooses_device + owner)) return nullptr;
   }
-  if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
   return values::gpu_or_other(run.heap(), is_gpu);
 }

@@ -304,7 +304,8 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
 
 // A model is made, its weights are loaded, and it is asked as it was made: in training mode. Or it is loaded
 // as a whole, and asked in whatever mode it was saved in.
-void tell_loaded(const Record& record, const Evaluation& evaluation, const Loaded& loaded, Report& report) {
+void tell_loaded(
+    const Record& record, const Evaluation& evaluation, const LoadedWeights& loaded, Report& report) {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::information, forward.place, forward.calls,
@@ -407,7 +408,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
           return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
               !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
         });
-    if (const Loaded loaded = asked ? unset.loaded_here(evaluation) : Loaded{};
+    if (const LoadedWeights loaded = asked ? unset.loaded_here(evaluation) : LoadedWeights{};
         loaded.place && once(forward.place)) {
       tell_loaded(record, evaluation, loaded, report);
       continue;

@@ -55,9 +55,9 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
     if (event.kind != EventKind::operation) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
     if (operation.row->operation == values::Operation::state_put && operation.self.object())
-      loads_.emplace(operation.self.object(), Loaded{operation.place});
+      loads_.emplace(operation.self.object(), LoadedWeights{operation.place});
     if (operation.row->operation == values::Operation::load && operation.result.is(values::Kind::unknown))
-      loads_.emplace(operation.result.object(), Loaded{operation.place, true});
+      loads_.emplace(operation.result.object(), LoadedWeights{operation.place, true});
     if (!sets_mode(operation) || !sets_eval(record, operation)) return;
     Parts parts;
     parts.add(operation.self);
@@ -135,7 +135,7 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   return trained && !callers_set(stmt) ? trained : nullptr;
 }
 
-Loaded UnsetModes::loaded_here(const Evaluation& evaluation) const {
+LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string model = called_text(record_, forward);
   if (model.empty() || !record_.in_file(forward.place)) return {};

@@ -14,7 +14,7 @@ struct ModeCall {
 };
 
 // How a model came by its weights.
-struct Loaded {
+struct LoadedWeights {
   Place place;
   bool whole = false;  // the object itself was loaded, in the mode that it was saved in
 };
@@ -33,14 +33,14 @@ public:
   const OperationEvent* trained_after(const Evaluation& evaluation) const;
   // Where weights are loaded into the model, which somebody has made for that, or it is loaded as a whole, in
   // a file that sets no mode at all. Without a place: nowhere.
-  Loaded loaded_here(const Evaluation& evaluation) const;
+  LoadedWeights loaded_here(const Evaluation& evaluation) const;
 
 private:
   bool callers_set(const syntax::FunctionStmt& function) const;
   const Record& record_;
   std::set<const Object*> evaluated_;
   std::vector<ModeCall> calls_;
-  std::map<const Object*, Loaded> loads_;  // into which object, or which it is
+  std::map<const Object*, LoadedWeights> loads_;  // into which object, or which it is
   std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
       called_;  // by which name, in which function
 };
