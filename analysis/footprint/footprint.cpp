@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
 #include <unordered_set>
 
 namespace stepzero::footprint {
@@ -58,6 +61,31 @@ private:
     return {bytes.number(s_, options_.settings), bytes.text(s_, options_.settings), bytes.at_least()};
   }
 
+  // By the place where an object is made: where the file first assigns it to a name, and the place itself as
+  // the displayed run has it. Made once for all models: a file may hold thousands.
+  struct Named {
+    values::Place at, born;
+  };
+  using PlaceInFile = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
+  static PlaceInFile place_in_file(const Where& where) {
+    return {where.path, where.span.begin, where.span.end};
+  }
+  const std::map<PlaceInFile, Named>& first_names() {
+    if (first_names_) return *first_names_;
+    first_names_.emplace();
+    for (const interpreter::Fact& fact : displayed_.facts) {
+      if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||
+          !displayed_.in_file(fact.place))
+        continue;
+      const values::Place born = fact.value.object()->born;
+      if (!born) continue;
+      const syntax::Span span = displayed_.span(born);
+      first_names_->try_emplace(
+          PlaceInFile{displayed_.chunk(born).path, span.begin, span.end}, Named{fact.place, born});
+    }
+    return *first_names_;
+  }
+
   // A loss, an activation, a transform: a module without tensors is no model.
   bool is_empty(const ModelAccount& model) const {
     // What of a library is not seen to hold anything is a model only where something trains it.
@@ -77,17 +105,10 @@ private:
       displayed.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
     for (std::size_t i = 0; i < account_.optimizers().size(); ++i)
       if (has_some(model.tree, account_.optimizers()[i])) displayed.optimizers.push_back(i);
-    for (const interpreter::Fact& fact : displayed_.facts) {
-      if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||
-          !displayed.name.empty() || !displayed_.in_file(fact.place))
-        continue;
-      const values::Place born = fact.value.object()->born;
-      if (!born || displayed_.chunk(born).path != displayed.where.path ||
-          displayed_.span(born) != displayed.where.span)
-        continue;
-      displayed.name = std::string(displayed_.text(fact.place));
+    if (const auto named = first_names().find(place_in_file(displayed.where)); named != first_names().end()) {
+      displayed.name = std::string(displayed_.text(named->second.at));
       // What a package makes stands where the program gives it its name.
-      if (!displayed_.in_file(born)) displayed.where = where(displayed_, fact.place);
+      if (!displayed_.in_file(named->second.born)) displayed.where = where(displayed_, named->second.at);
     }
     for (std::size_t i = 0; i < tree.modules.size(); ++i) {
       const Module& module = tree.modules[i];
@@ -277,6 +298,7 @@ private:
   const Options& options_;
   symbolic::Context& s_;
   std::set<std::string> open_;
+  std::optional<std::map<PlaceInFile, Named>> first_names_;
   Footprint made;
 };
 
