@@ -21,7 +21,7 @@
 namespace stepzero::server {
 namespace {
 
-using Json = nlohmann::json;
+using CacheJson = nlohmann::json;
 
 // The first number of an entry: another one, another shape of what follows.
 constexpr int format = 1;
@@ -63,16 +63,16 @@ void put(const std::string& path, std::string_view bytes) {
   if (!file || error) std::filesystem::remove(temporary, error);
 }
 
-Json json_of(const rules::Location& where) { return {where.path, where.span.begin, where.span.end}; }
-rules::Location location_of(const Json& json) {
+CacheJson json_of(const rules::Location& where) { return {where.path, where.span.begin, where.span.end}; }
+rules::Location location_of(const CacheJson& json) {
   return {json.at(0).get<std::string>(), {json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()}};
 }
 
-Json json_of(const rules::Finding& finding) {
-  Json related = Json::array(), fixes = Json::array();
+CacheJson json_of(const rules::Finding& finding) {
+  CacheJson related = CacheJson::array(), fixes = CacheJson::array();
   for (const rules::Related& each : finding.related) related.push_back({json_of(each.where), each.message});
   for (const rules::Fix& fix : finding.fixes) {
-    Json edits = Json::array();
+    CacheJson edits = CacheJson::array();
     for (const rules::TextEdit& edit : fix.edits) edits.push_back({json_of(edit.where), edit.new_text});
     fixes.push_back({fix.title, fix.preferred, std::move(edits)});
   }
@@ -81,7 +81,7 @@ Json json_of(const rules::Finding& finding) {
 }
 
 // Throws where the entry is damaged.
-rules::Finding finding_of(const Json& json) {
+rules::Finding finding_of(const CacheJson& json) {
   const rules::Rule* const rule = rules::find_rule(json.at(0).get<std::string>());
   const int severity = json.at(1).get<int>();
   if (!rule || severity < 0 || severity > static_cast<int>(rules::Severity::hint))
@@ -91,26 +91,26 @@ rules::Finding finding_of(const Json& json) {
   finding.severity = static_cast<rules::Severity>(severity);
   finding.where = location_of(json.at(2));
   finding.message = json.at(3).get<std::string>();
-  for (const Json& each : json.at(4))
+  for (const CacheJson& each : json.at(4))
     finding.related.push_back({location_of(each.at(0)), each.at(1).get<std::string>()});
-  for (const Json& each : json.at(5)) {
+  for (const CacheJson& each : json.at(5)) {
     rules::Fix fix{each.at(0).get<std::string>(), each.at(1).get<bool>(), {}};
-    for (const Json& edit : each.at(2))
+    for (const CacheJson& edit : each.at(2))
       fix.edits.push_back({location_of(edit.at(0)), edit.at(1).get<std::string>()});
     finding.fixes.push_back(std::move(fix));
   }
   return finding;
 }
 
-Json json_of(const Checked& checked) {
-  Json findings = Json::array();
+CacheJson json_of(const Checked& checked) {
+  CacheJson findings = CacheJson::array();
   for (const rules::Finding& finding : checked.findings) findings.push_back(json_of(finding));
   return {std::move(findings), checked.read, checked.not_checked, checked.is_too_large, checked.unparsed};
 }
 
-Checked checked_of(const Json& json) {
+Checked checked_of(const CacheJson& json) {
   Checked checked;
-  for (const Json& finding : json.at(0)) checked.findings.push_back(finding_of(finding));
+  for (const CacheJson& finding : json.at(0)) checked.findings.push_back(finding_of(finding));
   checked.read = json.at(1).get<std::vector<std::string>>();
   checked.not_checked = json.at(2).get<std::string>();
   checked.is_too_large = json.at(3).get<bool>();
@@ -167,7 +167,7 @@ std::optional<Checked> Cache::load(const std::string& path, const std::string& m
   const std::string_view all = bytes, body = all.substr(std::min(digits, all.size()));
   if (all.substr(0, digits) != in_digits(hash(body))) return std::nullopt;
   try {
-    const Json entry = Json::from_cbor(body);
+    const CacheJson entry = CacheJson::from_cbor(body);
     if (entry.at(0).get<int>() != format || entry.at(1).get<std::string>() != path) return std::nullopt;
     Checked checked = checked_of(entry.at(3));
     if (entry.at(2).get<std::uint64_t>() != key(path, made_with, checked.read)) return std::nullopt;
@@ -211,7 +211,7 @@ void Cache::drop_old() const {
 
 void Cache::keep(const std::string& path, std::uint64_t key, const Checked& checked) {
   if (!make_folder()) return;
-  const std::vector<std::uint8_t> body = Json::to_cbor(Json{format, path, key, json_of(checked)});
+  const std::vector<std::uint8_t> body = CacheJson::to_cbor(CacheJson{format, path, key, json_of(checked)});
   const std::string bytes(body.begin(), body.end());
   put(entry_of(path), in_digits(hash(bytes)) + bytes);
 }

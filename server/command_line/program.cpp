@@ -56,9 +56,9 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
   return {check, {}};
 }
 
-class Program {
+class CommandLine {
 public:
-  Program() : app_("Finds the bugs of PyTorch training code before step 0.", "stepzero") {
+  CommandLine() : app_("Finds the bugs of PyTorch training code before step 0.", "stepzero") {
     app_.set_help_flag("-h,--help", "Print this help and exit");
     app_.add_flag("--version", wants_version_, "Print the version and exit");
     app_.require_subcommand(0, 1);
@@ -410,7 +410,7 @@ private:
 
 int run_program(int argc, char** argv) {
   prepare_streams();
-  return Program().run(argc, argv);
+  return CommandLine().run(argc, argv);
 }
 
 }  // namespace stepzero::server

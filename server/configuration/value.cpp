@@ -21,14 +21,14 @@ std::string_view kind_name(Value::Kind kind) {
   return "this";
 }
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // "a", "b" or "c"
 std::string alternatives(const std::vector<std::string>& words) {
   std::string result;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (i != 0) result += i + 1 == words.size() ? " or " : ", ";
-    result += quoted(words[i]);
+    result += in_quotes(words[i]);
   }
   return result;
 }
@@ -62,7 +62,7 @@ private:
     if (key == "inlay-hints") return inlay_hints(entry);
     if (key == "gpu-memory") return size(entry, layer.gpu_memory);
     const std::string near = nearest_word(key, keys());
-    problem(entry.where, "There is no setting " + quoted(key) + did_you_mean(key, keys()) + ".", near);
+    problem(entry.where, "There is no setting " + in_quotes(key) + did_you_mean(key, keys()) + ".", near);
   }
 
   static const std::vector<std::string>& keys() {
@@ -78,7 +78,7 @@ private:
   bool expect(const std::string& key, const Value& value, Value::Kind kind, std::string_view takes) {
     if (value.kind == kind) return true;
     problem(value.where,
-        quoted(key) + " takes " + std::string(takes) + ", not " + std::string(kind_name(value.kind)) + ".");
+        in_quotes(key) + " takes " + std::string(takes) + ", not " + std::string(kind_name(value.kind)) + ".");
     return false;
   }
 
@@ -86,8 +86,8 @@ private:
     if (std::find(known_rules_.begin(), known_rules_.end(), rule) != known_rules_.end()) return true;
     const std::string near = nearest_word(rule, known_rules_);
     const bool quotes = !is_key || near.find('/') != std::string::npos;
-    problem(where, "There is no rule " + quoted(rule) + did_you_mean(rule, known_rules_) + ".",
-        near.empty() || !quotes ? near : quoted(near));
+    problem(where, "There is no rule " + in_quotes(rule) + did_you_mean(rule, known_rules_) + ".",
+        near.empty() || !quotes ? near : in_quotes(near));
     return false;
   }
 
@@ -143,8 +143,8 @@ private:
 
   void not_one_of(const std::string& key, const Value& value, const std::vector<std::string>& words) {
     const std::string near = nearest_word(value.text, words);
-    problem(value.where, quoted(key) + " takes " + alternatives(words) + ", not " + quoted(value.text) + ".",
-        near.empty() ? near : quoted(near));
+    problem(value.where, in_quotes(key) + " takes " + alternatives(words) + ", not " + in_quotes(value.text) + ".",
+        near.empty() ? near : in_quotes(near));
   }
 
   void severity(const Entry& entry, std::optional<rules::Severity>& into) {
@@ -165,7 +165,7 @@ private:
       into = parsed;
     else
       problem(entry.value.where,
-          quoted(entry.key) + " takes " + std::string(takes) + ", not " + quoted(entry.value.text) + ".");
+          in_quotes(entry.key) + " takes " + std::string(takes) + ", not " + in_quotes(entry.value.text) + ".");
   }
 
   void inlay_hints(const Entry& entry) {

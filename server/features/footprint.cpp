@@ -27,9 +27,9 @@ std::string filled(std::string text, std::size_t width) {
   return text;
 }
 
-class Writer {
+class FootprintText {
 public:
-  Writer(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
+  FootprintText(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
 
   std::string place(const footprint::Where& where) const {
     if (where.line == 0) return "";
@@ -223,7 +223,7 @@ std::string launch_text(const Footprint& footprint) {
 }
 
 std::string footprint_text(const Footprint& footprint, const std::string& path, const DisplayPath& name) {
-  Writer writer(path, name);
+  FootprintText writer(path, name);
   if (footprint.models.empty() && footprint.steps.empty()) return name(path) + ": no model is made here\n";
   writer.text = name(path) + launch_text(footprint) + "\n";
   for (const footprint::Model& model : footprint.models)

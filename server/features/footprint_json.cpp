@@ -8,9 +8,9 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-class Writer {
+class FootprintJson {
 public:
-  Writer(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
+  FootprintJson(const std::string& path, const DisplayPath& name) : path_(path), name_(name) {}
 
   static Json amount(const footprint::Amount& amount) {
     Json made = {{"bytes", amount.bytes}};
@@ -81,7 +81,7 @@ private:
 }  // namespace
 
 Json footprint_json(const footprint::Footprint& footprint, const std::string& path, const DisplayPath& name) {
-  const Writer writer(path, name);
+  const FootprintJson writer(path, name);
   Json made = {{"path", name(path)}, {"models", Json::array()}, {"optimizers", Json::array()},
       {"steps", Json::array()}};
   if (!footprint.launch.empty())
@@ -90,7 +90,7 @@ Json footprint_json(const footprint::Footprint& footprint, const std::string& pa
   for (const footprint::Stepper& optimizer : footprint.optimizers) {
     Json one = {{"type", optimizer.type}};
     writer.place(one, optimizer.where);
-    one["state"] = Writer::amount(optimizer.state);
+    one["state"] = FootprintJson::amount(optimizer.state);
     made["optimizers"].push_back(std::move(one));
   }
   for (const footprint::Step& step : footprint.steps) made["steps"].push_back(writer.step(step));

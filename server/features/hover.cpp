@@ -13,9 +13,9 @@
 namespace stepzero::server {
 namespace {
 
-class Writer {
+class HoverText {
 public:
-  explicit Writer(Markup markup) : markup_(markup) {}
+  explicit HoverText(Markup markup) : markup_(markup) {}
 
   void paragraph() {
     if (!text_.empty()) text_ += "\n\n";
@@ -89,7 +89,7 @@ const snapshot::Fact* innermost(const std::vector<snapshot::Fact>& facts, std::u
   return best;
 }
 
-void write_rule(Writer& out, const rules::Finding& finding, bool pages) {
+void write_rule(HoverText& out, const rules::Finding& finding, bool pages) {
   const rules::Rule* rule = rules::find_rule(finding.rule);
   if (!rule) return;
   out.paragraph();
@@ -101,7 +101,7 @@ void write_rule(Writer& out, const rules::Finding& finding, bool pages) {
   out.raw(rule->why);
 }
 
-void write_fact(Writer& out, const Analysis& analysis, const snapshot::Fact& fact, const Link& link) {
+void write_fact(HoverText& out, const Analysis& analysis, const snapshot::Fact& fact, const Link& link) {
   out.paragraph();
   out.code((fact.name.empty() ? "" : fact.name + ": ") + fact.value.short_text());
   if (!fact.value.device.empty()) {
@@ -162,7 +162,7 @@ const snapshot::Spot* function_at(
 }
 
 // What the ranks do in the function at the offset, or in the job that begins there.
-std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis, std::uint32_t offset) {
+std::optional<syntax::Span> write_schedule(HoverText& out, const Analysis& analysis, std::uint32_t offset) {
   if (!analysis.result.schedule || !analysis.module || analysis.result.schedule->parts.empty())
     return std::nullopt;
   const snapshot::Schedule& schedule = *analysis.result.schedule;
@@ -192,7 +192,7 @@ std::optional<syntax::Span> write_schedule(Writer& out, const Analysis& analysis
 }
 
 // What memory the place stands for.
-std::optional<syntax::Span> write_footprint(Writer& out, const Analysis& analysis, std::uint32_t offset) {
+std::optional<syntax::Span> write_footprint(HoverText& out, const Analysis& analysis, std::uint32_t offset) {
   if (!analysis.result.footprint) return std::nullopt;
   std::optional<syntax::Span> span;
   for (const FootprintNote& note : notes_at(*analysis.result.footprint, analysis.path, offset)) {
@@ -211,7 +211,7 @@ std::optional<syntax::Span> write_footprint(Writer& out, const Analysis& analysi
 }  // namespace
 
 std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup, const Link& link) {
-  Writer out(markup);
+  HoverText out(markup);
   for (const snapshot::Fact& fact : analysis.result.facts) {
     if (!fact.is_assignment || fact.span.end != end) continue;
     write_fact(out, analysis, fact, link);
@@ -222,7 +222,7 @@ std::string assigned(const Analysis& analysis, std::uint32_t end, Markup markup,
 
 std::optional<Hover> hover(
     const Analysis& analysis, std::uint32_t offset, Markup markup, const Link& link, bool pages) {
-  Writer out(markup);
+  HoverText out(markup);
   std::optional<syntax::Span> span;
   std::set<std::string_view> said;
   for (const rules::Finding& finding : analysis.result.findings) {

@@ -13,9 +13,9 @@ using Kind = ScheduleNode::Kind;
 
 namespace {
 
-class Writer {
+class ScheduleJson {
 public:
-  Writer(const std::string& path, const PathName& name) : path_(path), name_(name) {}
+  ScheduleJson(const std::string& path, const PathName& name) : path_(path), name_(name) {}
 
   Json nodes(const std::vector<ScheduleNode>& nodes) const {
     Json made = Json::array();
@@ -156,7 +156,7 @@ private:
 }  // namespace
 
 Json schedule_json(const snapshot::Schedule& schedule, const std::string& path, const PathName& name) {
-  const Writer writer(path, name);
+  const ScheduleJson writer(path, name);
   Json parts = Json::array();
   for (const snapshot::SchedulePart& part : schedule.parts) {
     Json made = {{"function", part.function.empty() ? Json() : Json(part.function)}};
