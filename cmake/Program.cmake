@@ -13,7 +13,8 @@ set_property(TARGET spdlog::spdlog_header_only PROPERTY INTERFACE_LINK_LIBRARIES
 
 stepzero_floor(protocol LINKS nlohmann_json::nlohmann_json Boost::boost Threads::Threads JOINED)
 stepzero_floor(server USES protocol snapshot footprint rules documents program syntax
-               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads JOINED)
+               LINKS nlohmann_json::nlohmann_json spdlog::spdlog_header_only Boost::boost CLI11::CLI11 Threads::Threads
+               PRECOMPILE nlohmann/json.hpp snapshot/snapshot.hpp protocol/lsp/methods.hpp JOINED)
 
 set(TRAINING_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/examples/train_ddp.py)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${TRAINING_SCRIPT_FILE})
