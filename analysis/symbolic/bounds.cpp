@@ -266,14 +266,10 @@ std::int64_t Context::State::best_upper(Int a, std::int64_t goal, Use use) {
       std::uint64_t{a->index} << 1 | (rewriting ? 1u : 0u), static_cast<std::uint64_t>(goal));
   // By the form alone the same is true on every path.
   const bool by_form = use == Use::form || log.empty();
-  const std::uint64_t key = named(by_form ? 0 : now, question);
-  if (const std::int64_t* found = uppers.find(key)) return *found;
-  const std::uint64_t near = by_form ? key : named(bounds_near(a->mentions), question);
-  const std::int64_t* known_near = by_form ? nullptr : uppers.find(near);
-  const std::int64_t upper = known_near ? *known_near : find_upper(a, goal, use);
-  if (!known_near) uppers.put(near, upper);
-  uppers.put(key, upper);
-  return upper;
+  return uppers.ask(
+      named(by_form ? 0 : now, question),
+      [&] { return named(by_form ? 0 : bounds_near(a->mentions), question); },
+      [&] { return find_upper(a, goal, use); });
 }
 
 std::int64_t Context::State::find_upper(Int a, std::int64_t goal, Use use) {

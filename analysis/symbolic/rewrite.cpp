@@ -14,14 +14,9 @@ constexpr int most_iterations = 6;
 Int Context::State::rewrite(Int a) {
   if (log.empty() || rewriting) return a;
   if (restating) return rewrite_now(a);
-  const std::uint64_t key = named(now, a->index);
-  if (const Int* found = rewritten.find(key)) return *found;
-  const std::uint64_t near = named(bounds_near(a->mentions), a->index);
-  const Int* const known_near = rewritten.find(near);
-  Int result = known_near ? *known_near : rewrite_now(a);
-  if (!known_near) rewritten.put(near, result);
-  rewritten.put(key, result);
-  return result;
+  return rewritten.ask(
+      named(now, a->index), [&] { return named(bounds_near(a->mentions), a->index); },
+      [&] { return rewrite_now(a); });
 }
 
 Int Context::State::rewrite_now(Int a) {

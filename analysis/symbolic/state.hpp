@@ -182,6 +182,17 @@ public:
     }
     places_[key & (places_.size() - 1)] = {key, found};
   }
+  // A question has two names: `key` holds all that is known, `near()` only what the answer rests on. Looks
+  // under both, asks `answer()` where neither has it, and keeps it under both.
+  template <class Near, class Find> Found ask(std::uint64_t key, const Near& near, const Find& answer) {
+    if (const Found* found = find(key)) return *found;
+    const std::uint64_t by_mentions = near();
+    const Found* known = find(by_mentions);
+    const Found result = known ? *known : answer();
+    if (!known) put(by_mentions, result);
+    put(key, result);
+    return result;
+  }
 
 private:
   static constexpr std::size_t first = 1 << 8;
