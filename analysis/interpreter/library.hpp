@@ -157,6 +157,10 @@ struct CollectiveInfo {
   int async = -1;                 // it only starts, where this is true; its result is waited for
   int group_root = -1;            // src or dst as a rank of the group
   int list = -1;  // a list with one item for each rank of the group: of all ranks, or of the root only
+  bool fills_list = false;  // its tensors are received into
+  int objects = -1;         // a list of objects, of the same length on every rank
+  // Of those that are told how many rows go to each rank and come from each: these numbers, and the tensors.
+  int sent_rows = -1, received_rows = -1, sent = -1, received = -1;
   bool makes_group = false;
   int local = -1;  // of those that make groups: where this is true, only the members make it
   Waiting waits = Waiting::all;

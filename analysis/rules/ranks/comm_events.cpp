@@ -155,16 +155,14 @@ void CommRecorder::collective(
   if (made.root && (*made.root < 0 || *made.root >= world_)) trace_.impossible = true;
   if (info.tensor >= 0) describe(made, event.argument_state(static_cast<std::size_t>(info.tensor)));
   list_of(event, info, made);
-  made.gives = parts_of(event, "input_split_sizes", "input");
-  made.takes = parts_of(event, "output_split_sizes", "output");
+  made.gives = rows_for_each(event, info.sent_rows, info.sent);
+  made.takes = rows_for_each(event, info.received_rows, info.received);
   // Made for a job of another size.
   for (const auto* parts : {&made.gives, &made.takes})
     if (!parts->empty() && parts->size() != made.members.size()) trace_.impossible = true;
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i)
-    if (event.row->parameters[i].text() == "object_list" &&
-        argument_at(event, static_cast<int>(i)).is(Kind::list))
-      if (const auto* state = event.list_state(i); state && !state->open)
-        made.objects = static_cast<std::int64_t>(state->items.size());
+  if (argument_at(event, info.objects).is(Kind::list))
+    if (const auto* state = event.list_state(static_cast<std::size_t>(info.objects)); state && !state->open)
+      made.objects = static_cast<std::int64_t>(state->items.size());
   if (info.async >= 0 && event.result.is(Kind::instance)) {
     made.starts = true;
     made.request = event.result.object();
@@ -212,31 +210,24 @@ void CommRecorder::note_limit(const OperationEvent& event, const std::string& gr
 
 // How many rows of the tensor are for each rank, if that is given as a list and known; none where they are
 // not all of its rows, which fails on that rank alone.
-std::vector<std::int64_t> CommRecorder::parts_of(
-    const OperationEvent& event, std::string_view parameter, std::string_view tensor) const {
-  std::vector<std::int64_t> parts;
-  std::optional<std::int64_t> rows;
+std::vector<std::int64_t> CommRecorder::rows_for_each(const OperationEvent& event, int parts, int of) const {
+  if (!argument_at(event, parts).is(Kind::list)) return {};
+  const auto* state = event.list_state(static_cast<std::size_t>(parts));
+  if (!state || state->open) return {};
+  std::vector<std::int64_t> rows;
   std::int64_t all = 0;
-  for (std::size_t i = 0; i < event.row->parameters.size() && i < event.arguments.size(); ++i) {
-    const std::string_view name = event.row->parameters[i].text();
-    if (const auto* whole = name == tensor ? event.argument_state(i) : nullptr;
-        whole && whole->shape.ndim_known && !whole->shape.dims.empty() && whole->shape.dims[0].size)
-      rows = symbols_.value(whole->shape.dims[0].size);
-    if (name != parameter) continue;
-    const auto* state = event.arguments[i].is(Kind::list) ? event.list_state(i) : nullptr;
-    if (!state || state->open) return {};
-    for (const Value& item : state->items) {
-      const auto part = number(item);
-      if (!part) return {};
-      parts.push_back(*part);
-      all += *part;
-    }
+  for (const Value& item : state->items) {
+    const auto part = number(item);
+    if (!part) return {};
+    rows.push_back(*part);
+    all += *part;
   }
-  return rows && *rows != all ? std::vector<std::int64_t>{} : parts;
+  const auto* whole = of < 0 ? nullptr : event.argument_state(static_cast<std::size_t>(of));
+  if (!whole || !whole->shape.ndim_known || whole->shape.dims.empty() || !whole->shape.dims[0].size)
+    return rows;
+  const auto known = symbols_.value(whole->shape.dims[0].size);
+  return known && *known != all ? std::vector<std::int64_t>{} : rows;
 }
-
-// Lists whose tensors a collective writes.
-constexpr std::string_view received_into[] = {"tensor_list", "gather_list", "output_tensor_list"};
 
 // The list with one item for each rank, or the tensor with one part for each.
 void CommRecorder::list_of(
@@ -257,9 +248,7 @@ void CommRecorder::list_of(
     const auto same = [&](const Value& item) {
       return item.is(Kind::tensor) && item.object() == state->items.front().object();
     };
-    made.one_for_all = state->items.size() > 1 &&
-        std::ranges::find(received_into, event.row->parameters[static_cast<std::size_t>(info.list)].text()) !=
-            std::end(received_into) &&
+    made.one_for_all = state->items.size() > 1 && info.fills_list &&
         std::all_of(state->items.begin(), state->items.end(), same);
     constexpr std::int64_t not_known = -1;
     std::int64_t all = not_known;

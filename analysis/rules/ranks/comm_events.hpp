@@ -30,8 +30,7 @@ private:
   bool group_of(values::Value group, CommEvent& comm);
   void collective(
       const OperationEvent& event, const values::CollectiveInfo& info, values::Value group, CommEvent made);
-  std::vector<std::int64_t> parts_of(
-      const OperationEvent& event, std::string_view parameter, std::string_view tensor) const;
+  std::vector<std::int64_t> rows_for_each(const OperationEvent& event, int parts, int of) const;
   void list_of(const OperationEvent& event, const values::CollectiveInfo& info, CommEvent& made) const;
   void work(const OperationEvent& event, const CommEvent& made);
   std::optional<double> seconds(values::Value duration) const;
