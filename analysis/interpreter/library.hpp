@@ -230,7 +230,7 @@ enum class Covers : std::uint8_t {
 enum class Moves : std::uint8_t {
   nowhere,
   to_given,  // to the device that its first argument names, if it names one
-  to_cuda,
+  to_accelerator,
 };
 
 inline std::string_view last_name(std::string_view path) { return path.substr(path.rfind('.') + 1); }
@@ -331,6 +331,8 @@ struct TypeNames {
   std::string_view arrays;         // what those of the other library of arrays begin with: "numpy."
   std::string_view ndim;    // the attribute of arrays of every library that is their number of dimensions
   std::string_view trains;  // the attribute of layers that says whether they train: a call of theirs sets it
+  std::string_view accelerator;   // the device of Moves::to_accelerator
+  std::string_view no_gradients;  // what one calls to write into a parameter
   // Attributes that only tensors have, by which programs find out whether something is one.
   std::span<const std::string_view> of_tensors_alone;
 };

@@ -203,7 +203,8 @@ const values::Device* device_of_any(Runtime& run, const Arguments& arguments) {
 
 // The device that a call of a transfer's row moves to; null: not known.
 const values::Device* target_of(Runtime& run, const values::Row& row, const Arguments& arguments) {
-  if (row.moves == values::Moves::to_cuda) return run.heap().device("cuda").as<values::Device>();
+  if (row.moves == values::Moves::to_accelerator)
+    return run.heap().device(run.library().types().accelerator).as<values::Device>();
   if (row.moves != values::Moves::to_given) return nullptr;
   const Value target = arguments.positional.empty() ? Value{} : run.resolve(arguments.positional.front());
   const values::Device* device = arguments.spread ? nullptr : values::device_named(run.heap(), target);

@@ -62,8 +62,9 @@ void judge_module_attribute(Interpreter& run, const values::Instance& module, sy
   run.problem_at(values::ProblemKind::argument, where, nullptr,
       "`" + std::string(name.text()) +
           "` is a parameter, and a plain tensor takes its place: \"cannot assign ... as parameter '" +
-          std::string(name.text()) +
-          "' (torch.nn.Parameter or None expected)\". Wrap it in `nn.Parameter`, or copy it into the parameter under `torch.no_grad()`");
+          std::string(name.text()) + "' (" + std::string(types.parameter) +
+          " or None expected)\". Wrap it in `" + std::string(types.parameter.substr(types.root.size())) +
+          "`, or copy it into the parameter under `" + std::string(types.no_gradients) + "`");
 }
 
 }  // namespace stepzero::interpreter

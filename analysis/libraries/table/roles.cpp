@@ -123,7 +123,7 @@ struct OfTransfer {
 };
 constexpr OfTransfer known_transfers[] = {
     {"torch.Tensor.to", values::Moves::to_given},
-    {"torch.Tensor.cuda", values::Moves::to_cuda},
+    {"torch.Tensor.cuda", values::Moves::to_accelerator},
     {"torch.Tensor.cpu", values::Moves::to_given},
 };
 

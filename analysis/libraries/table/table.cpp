@@ -266,7 +266,7 @@ const interpreter::TypeNames& Table::types() const {
   static constexpr std::string_view of_tensors_alone[] = {"shape", "dtype", "device", "size", "to", "dim"};
   static constexpr interpreter::TypeNames names{"torch.", "torch.nn.", "torch.nn.Module", "forward",
       "torch.Tensor", "torch.nn.Parameter", "torch.Size", "torch.dtype", "torch.device", "torch.context",
-      "torch.distributed.", "numpy.", "ndim", "training", of_tensors_alone};
+      "torch.distributed.", "numpy.", "ndim", "training", "cuda", "torch.no_grad()", of_tensors_alone};
   return names;
 }
 
