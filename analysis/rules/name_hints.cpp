@@ -122,6 +122,77 @@ constexpr Hint hints[] = {
     {Says::moving, Stands::anywhere, "device"},
     {Says::moving, Stands::anywhere, "cuda"},
     {Says::moving, Stands::anywhere, "move"},
+    {Says::counting, Stands::whole, "range"},
+    {Says::measuring, Stands::whole, "len"},
+    {Says::taking_next, Stands::whole, "next"},
+    {Says::begins, Stands::whole, "iter"},
+    {Says::beginning, Stands::whole, "iter"},
+    {Says::beginning, Stands::whole, "enumerate"},
+    {Says::beginning, Stands::whole, "zip"},
+    {Says::beginning, Stands::whole, "map"},
+    {Says::gradients_off, Stands::anywhere, "no_grad"},
+    {Says::gradients_off, Stands::anywhere, "inference_mode"},
+    {Says::gradients_off, Stands::anywhere, "grad_enabled"},
+    {Says::taking_numbers, Stands::whole, "item"},
+    {Says::taking_numbers, Stands::whole, "tolist"},
+    {Says::taking_numbers, Stands::whole, "numpy"},
+    {Says::taking_numbers, Stands::whole, "detach"},
+    {Says::choosing_token, Stands::ends, "argmax"},
+    {Says::choosing_token, Stands::ends, "multinomial"},
+    {Says::joining, Stands::ends, "cat"},
+    {Says::scoring, Stands::anywhere, "log_prob"},
+    {Says::asking_mode, Stands::anywhere, "training"},
+    {Says::asking_mode, Stands::anywhere, "dropout"},
+    {Says::asking_mode, Stands::anywhere, "batch_norm"},
+    {Says::asking_mode, Stands::anywhere, "instance_norm"},
+    {Says::in_training, Stands::anywhere, "training"},
+    {Says::setting_mode, Stands::anywhere, "eval_mode"},
+    {Says::keeping_mode, Stands::anywhere, "no_grad"},
+    {Says::keeping_mode, Stands::anywhere, "inference_mode"},
+    {Says::keeping_mode, Stands::whole, "compile"},
+    {Says::keeping_mode, Stands::whole, "staticmethod"},
+    {Says::keeping_mode, Stands::anywhere, "autocast"},
+    {Says::asking_gradient, Stands::begins, "requires_grad"},
+    {Says::seeding, Stands::whole, "manual_seed"},
+    {Says::seeding, Stands::whole, "seed"},
+    {Says::seeding, Stands::whole, "random"},
+    {Says::seeding, Stands::whole, "randomstate"},
+    {Says::seeding, Stands::whole, "default_rng"},
+    {Says::clipping, Stands::anywhere, "clip_grad"},
+    {Says::asking_workers, Stands::anywhere, "worker_info"},
+    {Says::random_or_workers, Stands::anywhere, "rand"},
+    {Says::random_or_workers, Stands::anywhere, "worker"},
+    {Says::gradient, Stands::whole, "grad"},
+    {Says::gradient, Stands::whole, "main_grad"},
+    {Says::making_backward, Stands::begins, "backward"},
+    {Says::making_backward, Stands::ends, "backward"},
+    {Says::combining_ranks, Stands::begins, "reduce"},
+    {Says::combining_ranks, Stands::begins, "all_reduce"},
+    {Says::combining_ranks, Stands::begins, "gather"},
+    {Says::combining_ranks, Stands::begins, "all_gather"},
+    {Says::checkpointing, Stands::ends, "checkpoint"},
+    {Says::to_device, Stands::anywhere, "device"},
+    {Says::to_device, Stands::ends, "rank"},
+    {Says::head_size, Stands::whole, "d_kv"},
+    {Says::head_size, Stands::whole, "kv_channels"},
+    {Says::head_size, Stands::anywhere, "head_dim"},
+    {Says::head_size, Stands::anywhere, "head_size"},
+    {Says::head_size, Stands::anywhere, "d_head"},
+    {Says::head_size, Stands::anywhere, "dim_head"},
+    {Says::processes, Stands::anywhere, "world size"},
+    {Says::processes, Stands::anywhere, "world_size"},
+    {Says::processes, Stands::anywhere, "number of processes"},
+    {Says::processes, Stands::anywhere, "number of gpus"},
+    {Says::layout, Stands::anywhere, "world_size"},
+    {Says::layout, Stands::anywhere, "tp_size"},
+    {Says::layout, Stands::anywhere, "pp_size"},
+    {Says::layout, Stands::anywhere, "dp_size"},
+    {Says::layout, Stands::anywhere, "tensor_parallel"},
+    {Says::layout, Stands::anywhere, "pipeline_parallel"},
+    {Says::layout, Stands::anywhere, "data_parallel"},
+    {Says::layout, Stands::anywhere, "n_ranks"},
+    {Says::layout, Stands::anywhere, "num_ranks"},
+    {Says::experts, Stands::anywhere, "expert"},
 };
 
 bool stands_alone(std::string_view text, std::string_view word) {
@@ -152,5 +223,35 @@ bool says(std::string_view name, Says what) {
       lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return std::ranges::any_of(hints, [&](const Hint& hint) { return hint.what == what && fits(hint, lower); });
 }
+
+namespace {
+
+template <class Syntax> bool any_name(const Syntax& in, Says what) {
+  bool found = false;
+  syntax::for_each_expression(in, [&](const syntax::Expr& expr) {
+    if (found) return;
+    const std::string_view name = syntax::last_name(expr);
+    found = !name.empty() && says(name, what);
+    if (expr.kind == syntax::ExprKind::call)
+      for (const syntax::Keyword& keyword : syntax::as<syntax::CallExpr>(expr).keywords)
+        found = found || says(keyword.name.text(), what);
+  });
+  return found;
+}
+template <class Syntax> bool any_call(const Syntax& in, Says what) {
+  bool found = false;
+  syntax::for_each_expression(in, [&](const syntax::Expr& expr) {
+    if (found || expr.kind != syntax::ExprKind::call) return;
+    found = says(syntax::last_name(*syntax::as<syntax::CallExpr>(expr).function), what);
+  });
+  return found;
+}
+
+}  // namespace
+
+bool names(const syntax::Expr& expr, Says what) { return any_name(expr, what); }
+bool names(const syntax::Stmt& stmt, Says what) { return any_name(stmt, what); }
+bool calls(const syntax::Expr& expr, Says what) { return any_call(expr, what); }
+bool calls(const syntax::Stmt& stmt, Says what) { return any_call(stmt, what); }
 
 }  // namespace stepzero::rules

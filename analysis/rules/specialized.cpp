@@ -1,5 +1,6 @@
 #include "rules/specialized.hpp"
 
+#include "rules/name_hints.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "values/internal_rows.hpp"
 
@@ -18,14 +19,7 @@ bool speaks_of_experts(const Record& record, Place place) {
   const bool whole = !stmt ||
       (stmt->kind != syntax::StmtKind::function && stmt->kind != syntax::StmtKind::class_);
   const std::string_view text = whole ? std::string_view(chunk.module->text->bytes()) : chunk.text();
-  return text.find("xpert") != std::string_view::npos;
-}
-
-bool speaks_of_layout(std::string_view condition) {
-  constexpr std::string_view words[] = {"world_size", "tp_size", "pp_size", "dp_size", "tensor_parallel",
-      "pipeline_parallel", "data_parallel", "n_ranks", "num_ranks"};
-  return std::any_of(std::begin(words), std::end(words),
-      [&](std::string_view word) { return condition.find(word) != std::string_view::npos; });
+  return says(text, Says::experts);
 }
 
 namespace {
@@ -117,7 +111,7 @@ std::size_t rank_of(const TensorState* state) {
 
 std::string_view reporting_rule_of(const Record& record, const ProblemEvent& problem) {
   if (problem.problem == ProblemKind::assertion)
-    return speaks_of_layout(record.text(problem.place)) ? "parallel/world-size" : std::string_view{};
+    return says(record.text(problem.place), Says::layout) ? "parallel/world-size" : std::string_view{};
   if (problem.problem == ProblemKind::no_attribute && problem.node &&
       problem.node->kind == syntax::ExprKind::subscript)
     return "call/no-key";

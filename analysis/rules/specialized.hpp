@@ -11,8 +11,6 @@ std::string_view reporting_rule_of(const Record& record, const ProblemEvent& pro
 // Does the class, or the function, around the place speak of experts? Only to say it in their words, or to
 // keep silent about others.
 bool speaks_of_experts(const Record& record, Place place);
-// Is a condition about the layout of processes, in their usual names?
-bool speaks_of_layout(std::string_view condition);
 // Reports the problems that the rule tells, as errors; `words` completes the message and may relate places.
 void report_specialized(const Record& record, Report& report, std::string_view rule,
     const std::function<std::string(const ProblemEvent&)>& words,

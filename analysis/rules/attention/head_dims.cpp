@@ -1,5 +1,6 @@
 // attention/head-dims: projections that are viewed as heads they do not have, and queries and keys whose
 // heads do not meet.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
@@ -57,11 +58,7 @@ constexpr std::string_view names_of_shared[] = {"num_key_value_heads", "n_kv_hea
 constexpr std::string_view divided[][2] = {
     {"n_embd", "n_head"}, {"emb_dim", "n_heads"}, {"d_model", "nhead"}};
 
-bool tells_head_size(std::string_view name) {
-  return name == "d_kv" || name == "kv_channels" || name.find("head_dim") != name.npos ||
-      name.find("head_size") != name.npos || name.find("d_head") != name.npos ||
-      name.find("dim_head") != name.npos;
-}
+bool tells_head_size(std::string_view name) { return says(name, Says::head_size); }
 
 // Settings of heads contradict each other; empty: they do not.
 std::string contradiction(const Settings& settings) {

@@ -1,4 +1,5 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
@@ -19,12 +20,8 @@ constexpr std::string_view own[] = {
 // Is `checkpoint` called by its own name? A partial, or an attribute that holds one, may have bound keywords
 // that are not written here.
 bool is_called_by_name(const syntax::CallExpr& call) {
-  const std::string_view name = call.function->kind == syntax::ExprKind::name
-      ? static_cast<const syntax::NameExpr&>(*call.function).id.text()
-      : call.function->kind == syntax::ExprKind::attribute
-      ? static_cast<const syntax::AttributeExpr&>(*call.function).attribute.text()
-      : std::string_view();
-  return name.ends_with("checkpoint") && !name.starts_with('_');
+  const std::string_view name = syntax::last_name(*call.function);
+  return says(name, Says::checkpointing) && !name.starts_with('_');
 }
 
 enum class Way : std::uint8_t { reentrant, by_default, other };  // by default it is reentrant

@@ -1,6 +1,7 @@
 // data/exhausted-iterator: a loop in a loop reads an iterator that was made before both: the first iteration
 // of the outer one reads it to its end, and the others find nothing. Knows what the run knows of the
 // iterator, and where the text makes it.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -26,9 +27,8 @@ bool begins_anew(const FunctionStmt& method) {
   bool found = false;
   for_each_expression(method, [&](const Expr& each) {
     const auto* call = each.kind == ExprKind::call ? &as<CallExpr>(each) : nullptr;
-    if (!call || call->function->kind != ExprKind::name) return;
-    const std::string_view name = as<NameExpr>(*call->function).id.text();
-    found = found || name == "iter" || name == "enumerate" || name == "zip" || name == "map";
+    found = found ||
+        (call && call->function->kind == ExprKind::name && says(last_name(*call->function), Says::beginning));
   });
   for_each_statement(method, [&](const Stmt& each) {
     const auto* assigned = each.kind == StmtKind::assign ? &as<AssignStmt>(each) : nullptr;

@@ -2,6 +2,7 @@
 // is read from the run; what its `__iter__` gives, and that nothing in its file asks for the worker, from the
 // text: the run iterates a stream as one process, and what is not written anywhere is no event.
 #include "rules/classes.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -77,17 +78,10 @@ bool knows_workers(const Record& record, const values::Class& cls, const Functio
   for (const values::Class* each : cls.order)
     for (const ChunkOf& chunk : record.chunks)
       if (chunk.path == record.chunks[each->chunk].path && chunk.statement())
-        for_each_expression(*chunk.statement(), [&](const Expr& expr) {
-          asked = asked || last_name(expr).find("worker_info") != std::string_view::npos;
-        });
+        for_each_expression(*chunk.statement(),
+            [&](const Expr& expr) { asked = asked || says(last_name(expr), Says::asking_workers); });
   if (asked) return true;
-  bool random = false;
-  for_each_expression(method, [&](const Expr& each) {
-    const std::string_view name = last_name(each);
-    random = random || name.find("rand") != std::string_view::npos ||
-        name.find("worker") != std::string_view::npos;
-  });
-  return random;
+  return names(method, Says::random_or_workers);
 }
 
 void check(const Record& record, Report& report) {

@@ -60,13 +60,8 @@ bool may_differ_by_mode(const Record& record, const Object* module) {
           !(statistics.is(Kind::boolean) && record.symbols.decide(statistics.condition()) == Answer::no);
     }
     if (instance->cls->open) return true;
-    for (const values::Class* cls : instance->cls->order) {
-      if (!cls->stmt) continue;
-      const std::string_view text = record.text({cls->chunk, cls->stmt->span});
-      for (const std::string_view asked : {"training", "dropout", "batch_norm", "instance_norm"})
-        if (text.find(asked) != std::string_view::npos) return true;
-    }
-    return false;
+    return std::ranges::any_of(instance->cls->order,
+        [](const values::Class* cls) { return cls->stmt && names(*cls->stmt, Says::asking_mode); });
   });
 }
 
@@ -134,7 +129,7 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
 bool only_reads(const Record& record, const Evaluation& evaluation) {
   const TrainingRoot& training_root = *evaluation.training_root;
   return !training_root.optimizers.empty() && evaluation.mode && trained_since(record, evaluation) &&
-      evaluation.loop->stmt && takes_numbers(record, *evaluation.loop, *evaluation.loop->stmt) &&
+      evaluation.loop->stmt && takes_numbers(*evaluation.loop->stmt) &&
       std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
         return each.in(evaluation.loop) && each.event->row->operation == Operation::unseen &&
             hands_any(*each.event, training_root.optimizers);
@@ -325,7 +320,7 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
   const std::string name = called_text(record, forward), kind = class_of(layer);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
       code(name) + " is evaluated in training mode: its " + code(kind) +
-          (kind.find("Norm") != std::string::npos
+          (attribute(&layer, "track_running_stats")
                   ? " normalizes by the batch and updates its running statistics"
                   : " still drops activations at random") +
           ". Call " + code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
@@ -337,22 +332,20 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
 
 // Are its iterations those over data? A plain count of them draws again and again, which dropout may be meant
 // for.
-bool is_over_data(const Record& record, const LoopEvent& loop) {
+bool is_over_data(const LoopEvent& loop) {
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
-  if (generates(record, loop)) return true;
-  const std::string_view text = record.text(
-      {loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span});
-  return text.find("range(") == std::string_view::npos || text.find("len(") != std::string_view::npos;
+  const syntax::Expr& iterable = *syntax::as<syntax::ForStmt>(*loop.stmt).iterable;
+  return generates(loop) || !calls(iterable, Says::counting) || calls(iterable, Says::measuring);
 }
 
 // A model whose layers are known was made, never put into evaluation mode, and is asked batch by batch.
-const Instance* never_evaluates(const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
+const Instance* never_evaluates(const UnsetModes& modes, const Evaluation& evaluation) {
   const OperationEvent& forward = *evaluation.forward->event;
   const values::Function* function = function_of(evaluation);
   if (evaluation.mode || !evaluation.is_seen() || !function || has_own_modes(forward.self.object()))
     return nullptr;
   if (forward.self.as<Instance>()->symbolic || (function->owner && function->owner->native)) return nullptr;
-  if (!is_over_data(record, *evaluation.loop)) return nullptr;
+  if (!is_over_data(*evaluation.loop)) return nullptr;
   return modes.ever_evaluates(forward.self.object()) ? nullptr : by_mode(forward.self.object());
 }
 
@@ -373,7 +366,7 @@ const OperationEvent* trained_after_in_loop(
   const TrainingEvent& forward = *evaluation.forward;
   const Object* model = forward.event->self.object();
   if (evaluation.mode || !without_gradients(*forward.event) || modes.ever_evaluates(model) ||
-      has_own_modes(model) || !is_over_data(record, *evaluation.loop))
+      has_own_modes(model) || !is_over_data(*evaluation.loop))
     return nullptr;
   const OperationEvent* mode = nullptr;
   for (auto it = std::ranges::find(training_root.all, forward.event, &TrainingEvent::event);
@@ -403,7 +396,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     const Object* model = forward.self.object();
     // Of a model whose layers are known they say whether the mode matters.
     const bool asked = !evaluation.mode && !is_statement(record, forward) && !may_be_known(model) &&
-        (without_gradients(forward) || takes_numbers(record, evaluation)) &&
+        (without_gradients(forward) || takes_numbers(evaluation)) &&
         std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
           return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
               !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
@@ -427,7 +420,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     }
     // Another evaluation of the same model may set the mode: that it is training mode here is what the run
     // has seen.
-    const bool lacks_it = is_named_evaluation(evaluation) && takes_numbers(record, evaluation);
+    const bool lacks_it = is_named_evaluation(evaluation) && takes_numbers(evaluation);
     if (const OperationEvent* trained = evaluation.mode && !may_be_known(model) &&
                 (lacks_it || !ever_evaluates(record, training_root, model))
             ? trained_since(record, evaluation)
@@ -457,7 +450,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
         if (once(forward.place)) tell_unset(record, evaluation, *after, each_epoch, report);
         continue;
       }
-      if (const Instance* layer = never_evaluates(record, unset, evaluation); layer && once(forward.place)) {
+      if (const Instance* layer = never_evaluates(unset, evaluation); layer && once(forward.place)) {
         tell_by_layer(record, evaluation, *layer, {}, report);
         continue;
       }

@@ -1,4 +1,5 @@
 // loop/grad-in-eval: a model is evaluated batch by batch, and every batch records what a backward would need.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
@@ -49,15 +50,19 @@ void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding
 }
 
 // `p.requires_grad = False`, `requires_grad_(False)`, `requires_grad=False`; asking for it writes nothing.
-bool writes_requires_grad(std::string_view text) {
-  constexpr std::string_view name = "requires_grad";
-  for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    std::string_view rest = text.substr(at + name.size());
-    if (rest.starts_with("_")) return true;
-    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-    if (rest.starts_with("=") && !rest.starts_with("==")) return true;
-  }
-  return false;
+bool writes_requires_grad(const syntax::Stmt& stmt) {
+  bool found = calls(stmt, Says::asking_gradient);
+  for_each_statement(stmt, [&](const syntax::Stmt& each) {
+    if (each.kind == syntax::StmtKind::assign)
+      for (const syntax::Expr* target : syntax::as<syntax::AssignStmt>(each).targets)
+        found = found || says(last_name(*target), Says::asking_gradient);
+  });
+  for_each_expression(stmt, [&](const syntax::Expr& each) {
+    if (each.kind == syntax::ExprKind::call)
+      for (const syntax::Keyword& keyword : syntax::as<syntax::CallExpr>(each).keywords)
+        found = found || says(keyword.name.text(), Says::asking_gradient);
+  });
+  return found;
 }
 
 // Is it recorded how some of it was computed?
@@ -113,21 +118,18 @@ bool is_recorded(const Record& record, const Evaluation& evaluation) {
   const LoopEvent& loop = *evaluation.loop;
   // A loader is iterated, or asked for the next batch; else numbers alone are taken of what comes out.
   const bool reads_data = loop.stmt->kind == syntax::StmtKind::while_
-      ? record.text({loop.place.chunk, loop.stmt->span}).find("next(") != std::string_view::npos
+      ? calls(*loop.stmt, Says::taking_next)
       : loop.stmt->kind == syntax::StmtKind::for_ &&
-          record.text({loop.place.chunk, syntax::as<syntax::ForStmt>(*loop.stmt).iterable->span})
-                  .find("range(") == std::string_view::npos;
+          !calls(*syntax::as<syntax::ForStmt>(*loop.stmt).iterable, Says::counting);
   // Who writes it may freeze what the run does not see.
   const bool freezes = std::ranges::any_of(record.chunks, [&](const ChunkOf& chunk) {
     return chunk.path == record.path && chunk.chunk && chunk.chunk->stmt &&
-        writes_requires_grad(record.text(
-            {static_cast<std::uint32_t>(&chunk - record.chunks.data()), chunk.chunk->stmt->span}));
+        writes_requires_grad(*chunk.chunk->stmt);
   });
   // Unseen code may have set the mode anew: where the program asks for it, it decides what is recorded.
-  const bool asks = std::ranges::any_of(evaluation.forward->turns, [&](const Turn& turn) {
-    return record.text(turn.branch->place).find("training") != std::string_view::npos;
-  });
-  return (reads_data || takes_numbers(record, evaluation) || generates(record, loop)) && !freezes && !asks &&
+  const bool asks = std::ranges::any_of(evaluation.forward->turns,
+      [&](const Turn& turn) { return says(record.text(turn.branch->place), Says::in_training); });
+  return (reads_data || takes_numbers(evaluation) || generates(loop)) && !freezes && !asks &&
       !may_be_called_without_gradients(record, *evaluation.training_root->root);
 }
 
@@ -137,8 +139,7 @@ void check(const Record& record, Report& report) {
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
     const bool by_name = !evaluation.mode &&
-        ((is_named_evaluation(evaluation) && takes_numbers(record, evaluation)) ||
-            generates(record, *evaluation.loop));
+        ((is_named_evaluation(evaluation) && takes_numbers(evaluation)) || generates(*evaluation.loop));
     if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes))
       continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;

@@ -61,8 +61,7 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
     bool found = false;
     for_each_expression(value, [&](const syntax::Expr& expr) {
       if (expr.kind != syntax::ExprKind::call) return;
-      const std::string_view text = record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span});
-      found = found || says(text.substr(text.rfind('.') + 1), Says::computes_loss);
+      found = found || says(last_name(*syntax::as<syntax::CallExpr>(expr).function), Says::computes_loss);
     });
     // What a model gives beside its outputs.
     return found ||
@@ -97,12 +96,9 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
   for_each_expression(loop, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
-    const std::string_view text = record.text({chunk, call.function->span}),
-                           name = text.substr(text.rfind('.') + 1);
-    handed = handed || name.starts_with("backward") || name.ends_with("backward");
-    if (std::ranges::find(printing, name) != std::end(printing) || name.starts_with("reduce") ||
-        name.starts_with("all_reduce") || name.starts_with("gather") || name.starts_with("all_gather"))
-      return;
+    const std::string_view name = last_name(*call.function);
+    handed = handed || says(name, Says::making_backward);
+    if (std::ranges::find(printing, name) != std::end(printing) || says(name, Says::combining_ranks)) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });

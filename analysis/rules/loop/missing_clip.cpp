@@ -1,6 +1,7 @@
 // loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips
 // the gradients.
 #include "rules/digits.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/optimized.hpp"
@@ -90,10 +91,7 @@ bool clips_gradients(const OperationEvent& event) {
   return event.row->operation == Operation::clip_gradients || event.row->path.ends_with(".clip_grad_norm_");
 }
 // Does the loop's text clip, though this run of it does not?
-bool offers_clipping(const Record& record, const LoopEvent& loop) {
-  return loop.stmt &&
-      record.text({loop.place.chunk, loop.stmt->span}).find("clip_grad") != std::string_view::npos;
-}
+bool offers_clipping(const LoopEvent& loop) { return loop.stmt && names(*loop.stmt, Says::clipping); }
 // The shards of the gradients are clipped together by the wrapper alone.
 bool is_sharded(const TrainingRoot& training_root, Value optimizer) {
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters),
@@ -145,8 +143,7 @@ void check(const Record& record, Report& report) {
           !is_made(training_root, optimizer.object()) || by_hand(training_root, nullptr))
         continue;
       const LoopEvent* loop = step.loops.back();
-      if (offers_clipping(record, *loop) || escapes(record, training_root, optimizer.object(), nullptr))
-        continue;
+      if (offers_clipping(*loop) || escapes(record, training_root, optimizer.object(), nullptr)) continue;
       for (const TrainingEvent& each : training_root.all) {
         const values::TensorState* loss = each.event->row->operation == Operation::backward && each.in(loop)
             ? each.event->self_state()

@@ -31,11 +31,14 @@ bool is_librarys(Value value) {
   return native && native->row && native->row->operation == Operation::sampler_made;
 }
 
+// PyTorch's name for the method by which a sampler, and whatever does as samplers do, is told its epoch.
+constexpr std::string_view setter_name = "set_epoch";
+
 // The method of a class by which it is told its epoch; null: it has none that is seen.
 const values::Function* epoch_setter(const Instance& instance) {
   if (!instance.cls) return nullptr;
   for (const values::Class* cls : instance.cls->order)
-    if (const auto* slot = cls->body ? cls->body->names.find(syntax::Name("set_epoch")) : nullptr)
+    if (const auto* slot = cls->body ? cls->body->names.find(syntax::Name(setter_name)) : nullptr)
       return slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt
           ? slot->value.as<values::Function>()
           : nullptr;
@@ -56,7 +59,6 @@ bool draws_by_epoch(const Record& record, const Instance& instance) {
       kept = record.text({setter->chunk, assign.targets[0]->span});
   }
   if (kept.empty()) return false;
-  constexpr std::string_view seeding[] = {"manual_seed", "seed", "Random", "RandomState", "default_rng"};
   std::set<std::string_view> of_epoch;  // names of what is computed from it: `seed = base + self.epoch`
   const auto reads = [&](std::uint32_t chunk, const syntax::Expr& expr) {
     bool any = false;
@@ -80,8 +82,7 @@ bool draws_by_epoch(const Record& record, const Instance& instance) {
     for_each_expression(*cls->stmt, [&](const syntax::Expr& expr) {
       if (expr.kind != syntax::ExprKind::call) return;
       const auto& call = syntax::as<syntax::CallExpr>(expr);
-      const std::string_view called = record.text({cls->chunk, call.function->span});
-      if (std::ranges::find(seeding, called.substr(called.rfind('.') + 1)) == std::end(seeding)) return;
+      if (!says(last_name(*call.function), Says::seeding)) return;
       for (const syntax::Expr* argument : call.arguments) draws = draws || reads(cls->chunk, *argument);
       for (const auto& keyword : call.keywords) draws = draws || reads(cls->chunk, *keyword.value);
     });
@@ -116,17 +117,12 @@ bool tells_epochs(const Record& record, const TrainingRoot& training_root, const
   const bool of_library = instance && is_librarys(Value::of(Kind::instance, instance));
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.statement() ||
-        record.text({i, chunk.chunk->stmt->span}).find("set_epoch") == std::string_view::npos)
-      continue;
+    if (!chunk.statement()) continue;
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
-      if (found || expr.kind != syntax::ExprKind::call ||
-          syntax::as<syntax::CallExpr>(expr).function->kind != syntax::ExprKind::attribute)
-        return;
-      if (syntax::as<syntax::AttributeExpr>(*syntax::as<syntax::CallExpr>(expr).function).attribute.text() !=
-          "set_epoch")
-        return;
+      if (found || expr.kind != syntax::ExprKind::call) return;
+      const syntax::Expr& called = *syntax::as<syntax::CallExpr>(expr).function;
+      if (called.kind != syntax::ExprKind::attribute || last_name(called) != setter_name) return;
       // Where it may be one of several, a class of the program leaves no event of its own method.
       bool known = false, another = of_library;
       for (const TrainingEvent& each : training_root.all) {
@@ -139,7 +135,7 @@ bool tells_epochs(const Record& record, const TrainingRoot& training_root, const
       const auto path = enclosing(*chunk.chunk->stmt, expr.span);
       found = std::ranges::none_of(path, [](const Enclosing& each) {
         return each.stmt->kind == syntax::StmtKind::function &&
-            syntax::as<syntax::FunctionStmt>(*each.stmt).name.text() == "set_epoch";
+            syntax::as<syntax::FunctionStmt>(*each.stmt).name.text() == setter_name;
       });
     });
     if (found) return true;
@@ -254,11 +250,9 @@ bool takes_from(const Record& record, const LoopEvent& loop, const OperationEven
     for_each_expression(*loop.stmt, [&](const syntax::Expr& part) {
       if (part.kind != syntax::ExprKind::call) return;
       const auto& call = syntax::as<syntax::CallExpr>(part);
-      const auto is = [](const syntax::Expr* expr, std::string_view text) {
-        return expr->kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(*expr).id.text() == text;
-      };
       takes = takes ||
-          (call.arguments.size() > 0 && is(call.function, "next") && is(call.arguments[0], name));
+          (call.arguments.size() > 0 && says(last_name(*call.function), Says::taking_next) &&
+              call.arguments[0]->kind == syntax::ExprKind::name && last_name(*call.arguments[0]) == name);
     });
   return takes;
 }

@@ -1,5 +1,6 @@
 // parallel/world-size: layouts of processes that do not come out: sizes that do not multiply to the world,
 // heads that the ranks cannot share, lists of groups that overlap or leave ranks out.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/specialized.hpp"
@@ -144,16 +145,6 @@ void meshes(const Record& record, Report& report) {
   });
 }
 
-// Does the text of an error speak of how many processes there are?
-bool speaks_of_processes(std::string_view text) {
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-      [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return lower.find("world size") != std::string::npos || lower.find("world_size") != std::string::npos ||
-      lower.find("number of processes") != std::string::npos ||
-      lower.find("number of gpus") != std::string::npos;
-}
-
 // `if tp * pp * dp != world_size: raise …`, where that is so: an assertion in other words.
 void checks(const Record& record, Report& report) {
   std::unordered_set<const syntax::Stmt*> open;  // what is decided in one way only at some times
@@ -186,8 +177,8 @@ void checks(const Record& record, Report& report) {
         guard.test->kind != syntax::ExprKind::compare)
       continue;
     const std::string_view test = record.text({event->place.chunk, guard.test->span});
-    if (!(speaks_of_layout(test) ||
-            speaks_of_processes(record.text({event->place.chunk, path.back().stmt->span}))) ||
+    if (!(says(test, Says::layout) ||
+            says(record.text({event->place.chunk, path.back().stmt->span}), Says::processes)) ||
         !told.insert({event->place.chunk, guard.span.begin}).second)
       continue;
     report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls,

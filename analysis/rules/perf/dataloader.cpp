@@ -1,4 +1,5 @@
 // perf/dataloader: a loader whose settings make the training wait for its data.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/loaders.hpp"
@@ -56,11 +57,12 @@ void collect(Value value, std::set<const Object*>& found, int depth = 0) {
   }
 }
 
-bool calls(const syntax::Expr& expr, std::string_view name) {
+// `next(batches)`, `iter(loader)`
+bool is_call_of_one(const syntax::Expr& expr, Says what) {
   if (expr.kind != syntax::ExprKind::call) return false;
   const auto& call = syntax::as<syntax::CallExpr>(expr);
-  return call.function->kind == syntax::ExprKind::name &&
-      syntax::as<syntax::NameExpr>(*call.function).id.text() == name && call.arguments.size() == 1;
+  return call.function->kind == syntax::ExprKind::name && says(last_name(*call.function), what) &&
+      call.arguments.size() == 1;
 }
 
 // Is an iterator that the statement gives a name to asked once, and not in a loop of its own: `it =
@@ -76,7 +78,7 @@ bool is_asked_once(const syntax::Stmt& around, const syntax::Stmt& named) {
   for_each_expression(around, [&](const syntax::Expr& expr) {
     if (expr.kind == syntax::ExprKind::comprehension) comprehensions.push_back(expr.span);
     if (expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == name) ++reads;
-    if (!calls(expr, "next")) return;
+    if (!is_call_of_one(expr, Says::taking_next)) return;
     const syntax::Expr& of = *syntax::as<syntax::CallExpr>(expr).arguments[0];
     if (of.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(of).id == name) asked = &expr;
   });
@@ -97,9 +99,9 @@ bool takes_first(const Record& record, const OperationEvent& read) {
   if (path.empty()) return false;
   bool found = false;
   for_each_expression(*path.back().stmt, [&](const syntax::Expr& expr) {
-    if (!calls(expr, "next")) return;
+    if (!is_call_of_one(expr, Says::taking_next)) return;
     const syntax::Expr& inner = *syntax::as<syntax::CallExpr>(expr).arguments[0];
-    found = found || (calls(inner, "iter") && inner.span.holds(read.place.span));
+    found = found || (is_call_of_one(inner, Says::begins) && inner.span.holds(read.place.span));
   });
   return found || is_asked_once(*record.chunk(read.place).chunk->stmt, *path.back().stmt);
 }

@@ -1,4 +1,5 @@
 // perf/host-transfer-in-loop: every step makes a tensor on the CPU and copies it to the device.
+#include "rules/name_hints.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training_loops.hpp"
@@ -22,10 +23,7 @@ bool is_accelerator(Value given) {
   case Kind::integer: return true;
   case Kind::choice:
     return is_accelerator(given.as<values::Choice>()->yes) || is_accelerator(given.as<values::Choice>()->no);
-  case Kind::unknown: {
-    const std::string_view name = given.as<values::Unknown>()->name;
-    return name.find("device") != std::string_view::npos || name.ends_with("rank");
-  }
+  case Kind::unknown: return says(given.as<values::Unknown>()->name, Says::to_device);
   default: return false;
   }
 }

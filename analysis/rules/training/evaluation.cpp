@@ -98,17 +98,11 @@ void look_at(const Record& record, const TrainingRoot& training_root, std::vecto
 
 namespace {
 
-bool turns_gradients_off(std::string_view text) {
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{"no_grad", "inference_mode", "grad_enabled"},
-      [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
-}
-
 // Does a statement around turn gradients off for what is in it?
-bool is_without_gradients(const Record& record, std::uint32_t chunk, const syntax::Stmt& stmt) {
+bool is_without_gradients(const syntax::Stmt& stmt) {
   const auto any = [&](const auto& parts, const auto& expression) {
-    return std::ranges::any_of(parts,
-        [&](const auto& part) { return turns_gradients_off(record.text({chunk, expression(part)->span})); });
+    return std::ranges::any_of(
+        parts, [&](const auto& part) { return names(*expression(part), Says::gradients_off); });
   };
   if (stmt.kind == syntax::StmtKind::with)
     return any(
@@ -116,14 +110,6 @@ bool is_without_gradients(const Record& record, std::uint32_t chunk, const synta
   return stmt.kind == syntax::StmtKind::function &&
       any(syntax::as<syntax::FunctionStmt>(stmt).decorators,
           [](const syntax::Expr* decorator) { return decorator; });
-}
-
-std::string_view called_name(const syntax::CallExpr& call) {
-  if (call.function->kind == syntax::ExprKind::name)
-    return syntax::as<syntax::NameExpr>(*call.function).id.text();
-  return call.function->kind == syntax::ExprKind::attribute
-      ? syntax::as<syntax::AttributeExpr>(*call.function).attribute.text()
-      : std::string_view{};
 }
 
 // `model.eval()` is no call of a method `eval` of the program's own.
@@ -159,22 +145,15 @@ const values::Function* function_of(const Evaluation& evaluation) {
   return holds(evaluation.training_root->root->function) ? evaluation.training_root->root->function : nullptr;
 }
 
-bool takes_numbers(const Record& record, const Evaluation& evaluation) {
+bool takes_numbers(const Evaluation& evaluation) {
   const values::Function* function = function_of(evaluation);
-  return function && function->stmt && takes_numbers(record, *evaluation.loop, *function->stmt);
+  return function && function->stmt && takes_numbers(*function->stmt);
 }
-bool takes_numbers(const Record& record, const LoopEvent& loop, const syntax::Stmt& stmt) {
-  const std::string_view text = record.text({loop.place.chunk, stmt.span});
-  return std::ranges::any_of(
-      std::initializer_list<std::string_view>{".item()", ".tolist()", ".numpy()", ".detach()"},
-      [&](std::string_view read) { return text.find(read) != std::string_view::npos; });
-}
+bool takes_numbers(const syntax::Stmt& stmt) { return calls(stmt, Says::taking_numbers); }
 
-bool generates(const Record& record, const LoopEvent& loop) {
-  if (!loop.stmt) return false;
-  const std::string_view text = record.text({loop.place.chunk, loop.stmt->span});
-  const auto has = [&](std::string_view word) { return text.find(word) != std::string_view::npos; };
-  return (has("argmax(") || has("multinomial(")) && has("cat(") && !has("log_prob");
+bool generates(const LoopEvent& loop) {
+  return loop.stmt && calls(*loop.stmt, Says::choosing_token) && calls(*loop.stmt, Says::joining) &&
+      !names(*loop.stmt, Says::scoring);
 }
 
 bool is_named_evaluation(const Evaluation& evaluation) {
@@ -191,11 +170,11 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
     bool found = false;
     for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
       if (found || expr.kind != syntax::ExprKind::call ||
-          called_name(syntax::as<syntax::CallExpr>(expr)) != name ||
+          last_name(*syntax::as<syntax::CallExpr>(expr).function) != name ||
           is_of_another(record, i, syntax::as<syntax::CallExpr>(expr)))
         return;
       for (const Enclosing& each : enclosing(*chunk.chunk->stmt, expr.span))
-        found = found || is_without_gradients(record, i, *each.stmt);
+        found = found || is_without_gradients(*each.stmt);
     });
     if (found) return true;
   }

@@ -27,10 +27,10 @@ std::string called_text(const Record& record, const OperationEvent& forward);
 // The function that calls the model; null: the module.
 const values::Function* function_of(const Evaluation& evaluation);
 // Does it take what comes out for numbers, which have no gradient?
-bool takes_numbers(const Record& record, const Evaluation& evaluation);
-bool takes_numbers(const Record& record, const interpreter::LoopEvent& loop, const syntax::Stmt& in);
+bool takes_numbers(const Evaluation& evaluation);
+bool takes_numbers(const syntax::Stmt& in);
 // Does the loop write a sequence on, token by token? What is chosen of the scores has no gradient.
-bool generates(const Record& record, const interpreter::LoopEvent& loop);
+bool generates(const interpreter::LoopEvent& loop);
 // Is it there to evaluate, by its name?
 bool is_named_evaluation(const Evaluation& evaluation);
 // May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.

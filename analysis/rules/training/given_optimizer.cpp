@@ -62,9 +62,7 @@ struct OfGradients {
   bool made = false, used = false;
 };
 bool is_gradient(const syntax::Expr& expr) {
-  if (expr.kind != syntax::ExprKind::attribute) return false;
-  const std::string_view name = syntax::as<syntax::AttributeExpr>(expr).attribute.text();
-  return name == "grad" || name == "main_grad";
+  return expr.kind == syntax::ExprKind::attribute && says(last_name(expr), Says::gradient);
 }
 OfGradients of_gradients(const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function) {
   OfGradients found;

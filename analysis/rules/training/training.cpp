@@ -1,6 +1,7 @@
 #include "rules/training/training.hpp"
 
 #include "libraries/torch/meaning/gradients.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/choices.hpp"
 #include "rules/training/gradient_typestate.hpp"
@@ -374,6 +375,9 @@ void Training::find_violations(const TrainingRoot& training_root) {
 }
 
 namespace {
+bool scales(const syntax::AugAssignStmt& written) {
+  return written.op == syntax::BinaryOp::div || written.op == syntax::BinaryOp::mul;
+}
 bool reduces(const OperationEvent& event) {
   return event.row->operation == Operation::collective &&
       event.row->path.find("reduce") != std::string_view::npos;
@@ -385,8 +389,10 @@ bool only_changes_gradient(const Record& record, const OperationEvent& event) {
   if (remakes_gradient(record, event)) return true;
   if (event.row->operation != Operation::gradient_written) return false;
   // `p.grad /= n` writes what it has computed.
-  const std::string_view text = record.text(event.place);
-  if (text.find("*=") != std::string_view::npos || text.find("/=") != std::string_view::npos) return true;
+  const auto path = enclosing(*record.chunk(event.place).chunk->stmt, event.place.span);
+  if (!path.empty() && path.back().stmt->kind == syntax::StmtKind::aug_assign &&
+      scales(syntax::as<syntax::AugAssignStmt>(*path.back().stmt)))
+    return true;
   return event.by && libraries::gradient_write_of(*event.by) != libraries::GradientWrite::other;
 }
 }  // namespace
@@ -396,19 +402,22 @@ bool remakes_gradient(const Record& record, const OperationEvent& event) {
   if (path.empty()) return false;
   const syntax::Stmt& stmt = *path.back().stmt;
   const auto text = [&](const syntax::Expr& expr) { return record.text({event.place.chunk, expr.span}); };
+  const auto is_gradient = [](const syntax::Expr& expr) {
+    return expr.kind == syntax::ExprKind::attribute && says(last_name(expr), Says::gradient);
+  };
   if (stmt.kind == syntax::StmtKind::aug_assign) {
     const auto& written = syntax::as<syntax::AugAssignStmt>(stmt);
-    return text(*written.target).ends_with(".grad") &&
-        (written.op == syntax::BinaryOp::div || written.op == syntax::BinaryOp::mul);
+    return is_gradient(*written.target) && scales(written);
   }
   if (stmt.kind != syntax::StmtKind::assign) return false;
   const auto& written = syntax::as<syntax::AssignStmt>(stmt);
   if (written.targets.size() != 1 || written.targets[0]->kind != syntax::ExprKind::attribute) return false;
-  const std::string_view target = text(*written.targets[0]);
-  if (!target.ends_with(".grad") && !target.ends_with(".grad.data")) return false;
+  const auto& target = syntax::as<syntax::AttributeExpr>(*written.targets[0]);
+  // `p.grad`, or `p.grad.data`
+  if (!is_gradient(target) && !(last_name(target) == "data" && is_gradient(*target.object))) return false;
   bool reads = false;
   syntax::for_each_expression(*written.value, [&](const syntax::Expr& part) {
-    reads = reads || (part.kind == syntax::ExprKind::attribute && text(part) == target);
+    reads = reads || (part.kind == syntax::ExprKind::attribute && text(part) == text(target));
   });
   return reads;
 }

@@ -1,6 +1,7 @@
 #include "rules/training/unset_mode.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/parts.hpp"
 
@@ -40,12 +41,6 @@ bool is_inside(const Object* loaded, Value model) {
   if (inner) return inner.object() == loaded;
   const auto* unseen = dynamic_cast<const values::Unknown*>(loaded);
   return unseen && interpreter::whole_of(*unseen) == model.object();
-}
-
-bool is_known_decorator(std::string_view text) {
-  return std::ranges::any_of(std::initializer_list<std::string_view>{"no_grad", "inference_mode",
-                                 "torch.compile", "staticmethod", "autocast"},
-      [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
 }
 
 }  // namespace
@@ -113,15 +108,12 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
       function->stmt->name.text() == "forward")
     return nullptr;
   const FunctionStmt& stmt = *function->stmt;
-  if (std::ranges::any_of(stmt.decorators, [&](const Expr* decorator) {
-        return !is_known_decorator(record_.text({forward.place.chunk, decorator->span}));
-      }))
+  if (std::ranges::any_of(
+          stmt.decorators, [&](const Expr* decorator) { return !names(*decorator, Says::keeping_mode); }))
     return nullptr;
   const std::string model = called_text(record_, forward);
   // What a helper with such a name does, it may do to the mode.
-  if (model.empty() ||
-      record_.text({forward.place.chunk, stmt.span}).find("eval_mode") != std::string_view::npos)
-    return nullptr;
+  if (model.empty() || names(stmt, Says::setting_mode)) return nullptr;
   const ModeCall* trained = nullptr;
   for (const ModeCall& call : calls_) {
     if (call.function == &stmt && call.evaluates) return nullptr;
