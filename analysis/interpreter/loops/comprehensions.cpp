@@ -84,6 +84,8 @@ struct Interpreter::Comprehension {
   Value result();
 
 private:
+  Value over(Value first);
+  const values::Choice* either_unlike(Value iterable) const;
   bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
   bool has_one_generator() const { return expr.generators.size() == 1; }
   // `{value: key for key, value in items}`: no iteration costs more than a name.
@@ -92,7 +94,7 @@ private:
     return has_one_generator() && expr.generators[0].conditions.empty() && is_name(expr.element) &&
         is_name(expr.value);
   }
-  void run_generator(std::size_t level, bool certain);
+  void run_generator(std::size_t level, bool certain, Value given = {});
   void run_iteration(std::size_t level, Value iterable, Value item, bool certain);
   void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
   void run_any(std::size_t level, Value iterable);
@@ -115,7 +117,40 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
 }
 
 Value Interpreter::Comprehension::result() {
-  run_generator(0, true);
+  if (run.killed_) return {};
+  const Value first = run.resolve(run.evaluate(*expr.generators[0].iterable));
+  const auto* either = either_unlike(first);
+  if (!either) return over(first);
+  return run.fork_value(
+      either->condition, run.here(expr), [&] { return over(either->yes); }, [&] { return over(either->no); });
+}
+
+// Lists or dicts by a condition that the ranks agree on, of which one holds each rank's own and the other
+// what they share: what is made of the two is not mixed.
+const values::Choice* Interpreter::Comprehension::either_unlike(Value iterable) const {
+  if (!iterable.is(Kind::choice)) return nullptr;
+  const auto* either = iterable.as<values::Choice>();
+  if (run.symbols().sharing(either->condition) != Sharing::uniform) return nullptr;
+  const auto held = [&](Value side) -> std::optional<Sharing> {
+    side = run.resolve(side);
+    if (!side.is(Kind::list)) return std::nullopt;
+    const auto* state = values::Heap::list_state(side);
+    Sharing mixed = state->rest ? run.heap().sharing(state->rest) : Sharing::uniform;
+    for (const Value item : state->items) mixed = symbolic::mix(mixed, run.heap().sharing(item));
+    return mixed;
+  };
+  const auto yes = held(either->yes), no = held(either->no);
+  return yes && no && *yes != *no ? either : nullptr;
+}
+
+Value Interpreter::Comprehension::over(Value first) {
+  items.clear();
+  keys.clear();
+  open = false;
+  rest = {};
+  length = share = whole = nullptr;
+  filtered = dealt = Sharing::uniform;
+  run_generator(0, true, first);
   run.frame_->scope = outer;
   if (expr.comprehension == ComprehensionKind::dict) return as_dict();
   return is_set() && !open ? run.make_set(std::move(items)) : as_list();
@@ -135,13 +170,12 @@ void Interpreter::Comprehension::add_element(bool certain) {
   }
 }
 
-void Interpreter::Comprehension::run_generator(std::size_t level, bool certain) {
+void Interpreter::Comprehension::run_generator(std::size_t level, bool certain, Value given) {
   if (!run.step() || run.killed_) return;
   if (level == expr.generators.size()) return add_element(certain);
   const Generator& generator = expr.generators[level];
   // The first iterable belongs to the enclosing scope.
-  if (level == 0) run.frame_->scope = outer;
-  const Value iterable = run.resolve(run.evaluate(*generator.iterable));
+  const Value iterable = run.resolve(given ? given : run.evaluate(*generator.iterable));
   run.frame_->scope = scope;
   const bool lazily = level == 0 && expr.comprehension == ComprehensionKind::generator &&
       (iterable.is(Kind::iterator) ||
