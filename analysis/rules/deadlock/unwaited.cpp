@@ -57,7 +57,7 @@ extern constexpr Rule rule = complete({
              "work.wait()\n"
              "mean = total.item() / world_size\n",
     .silent =
-        "Requests that are waited for anywhere, also in a list; functions whose callers are not seen and may get the request; programs with a wait() whose "
+        "Requests that are waited for anywhere, also in a list, or whose group comes to a barrier before their tensor is read; functions whose callers are not seen and may get the request; programs with a wait() whose "
         "request is not known, and those that poll.",
     .fix =
         "Waits right behind the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",

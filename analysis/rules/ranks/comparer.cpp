@@ -122,7 +122,7 @@ void Comparer::look_at(const Root& root) {
   const bool cut_off = is_cut_off(root);
   // That nobody waits for a request holds whichever tensors have gradients.
   if (!cut_off && (assumed_ == Assumption::nothing || assumed_ == Assumption::gradients))
-    for (Mismatch& mismatch : requests_.never_waited(into_.worlds, !root.function))
+    for (Mismatch& mismatch : requests_.never_waited(record_, into_.worlds, !root.function))
       if (!root.function || is_dropped(record_, mismatch.place)) into_.found.push_back(std::move(mismatch));
   if (assumed_ != Assumption::nothing) return report_assumed(found);
   if (!cut_off) into_.compared_roots.insert(&root);

@@ -300,7 +300,7 @@ bool starts_request(const OperationEvent& event) {
 
 bool is_dropped(const Record& record, Place call) {
   const FunctionStmt* function = record.in_file(call) ? function_around(record, call) : nullptr;
-  return function && Dropped(*function).ends_here(call.span);
+  return function && Dropped(*function).ends_here(call.span) && !ends_at_barrier(record, call);
 }
 
 std::vector<Mismatch> dropped_requests(const Record& record) {

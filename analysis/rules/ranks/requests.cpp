@@ -100,11 +100,12 @@ void Requests::note(const JobView& view) {
   }
 }
 
-std::vector<Mismatch> Requests::never_waited(JobExplorer& worlds, bool by_program) const {
+std::vector<Mismatch> Requests::never_waited(const Record& main, JobExplorer& worlds, bool by_program) const {
   std::vector<Mismatch> never;
   for (const auto& [site, started] : started_)
     if (!awaited_.contains(site) &&
-        is_followed(worlds.of(started.rank, started.told.world), started.request, by_program))
+        is_followed(worlds.of(started.rank, started.told.world), started.request, by_program) &&
+        !ends_at_barrier(main, started.told.place))
       never.push_back(started.told);
   return never;
 }
