@@ -98,6 +98,7 @@ private:
   void run_iteration(std::size_t level, Value iterable, Value item, bool certain);
   void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
   void run_any(std::size_t level, Value iterable);
+  void note_share(std::size_t at);
   void leave_read(Value iterator);
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
@@ -303,12 +304,31 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
     dealt = shape.trips;
     whole = run.known_length(iterable);
   }
+  // A generator may be read in part.
+  const bool makes_all = level == 0 && has_one_generator() &&
+      (expr.comprehension != ComprehensionKind::generator || run.read_whole_ == &expr);
+  if (makes_all && generator.conditions.empty()) shape.length = run.known_length(iterable);
+  const std::size_t begin = run.block_->events.size();
   run.run_generic_loop(shape, [&] {
     if (level == 0) rest = {};
     run_iteration(level, iterable,
         for_an_iteration(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
     return run.killed_ ? Flow::dead : Flow::normal;
   });
+  if (makes_all && share && run.dry_runs_ == 0 && run.block_->events.size() == begin + 1) note_share(begin);
+}
+
+// Of iterations that are dealt out by a filter only its own count for this rank.
+void Interpreter::Comprehension::note_share(std::size_t at) {
+  auto& events = run.record_.events;
+  const Event* const made = run.block_->events[at];
+  for (std::size_t i = events.size(); made->kind == EventKind::loop && i-- > 0;) {
+    if (events[i].get() != made) continue;
+    auto& event = static_cast<LoopEvent&>(*events[i]);
+    event.length = share;
+    event.counts = run.iteration_counts(share);
+    return;
+  }
 }
 
 Value Interpreter::Comprehension::as_dict() {

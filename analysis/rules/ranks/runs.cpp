@@ -91,6 +91,8 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
         divergent_loops_.insert(main_.as_written(loop.stmt));
       if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled)
         local_loops_.insert(main_.as_written(loop.stmt));
+      if (!loop.stmt && loop.place && loop.trips == symbolic::Sharing::local && !loop.unrolled)
+        local_comprehensions_.insert(spot(loop.place));
       if (loop.stmt)
         (loop.trips == symbolic::Sharing::uniform ? equivalent_loops_ : other_loops_)
             .insert(main_.as_written(loop.stmt));
@@ -116,8 +118,8 @@ bool Runs::is_decided_equally(const RankRun& own, const Event& branch) const {
 }
 
 bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
+  if (!loop.stmt) return loop.place && local_comprehensions_.contains(spot(own, loop.place));
   const syntax::Stmt* const stmt = own.record->as_written(loop.stmt);
-  if (!loop.stmt) return false;
   // In the run of one rank what was computed from its number looks like everybody's.
   const bool by_rank = stmt->kind == syntax::StmtKind::while_ && divergent_loops_.contains(stmt);
   return local_loops_.contains(stmt) || by_rank ||

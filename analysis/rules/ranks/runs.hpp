@@ -139,6 +139,7 @@ private:
   std::unordered_map<Spot, std::uint32_t> chunks_;
   std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
   std::set<const syntax::Stmt*> divergent_loops_, local_loops_, equivalent_loops_, other_loops_;
+  std::set<Spot> local_comprehensions_;
   struct Site {
     std::uint32_t file, begin, end;
     int calls;

@@ -247,7 +247,7 @@ Left RankWalker::walk_loop(const LoopEvent& loop) {
     return Left::no;
   }
   const bool certainly = choices_.certain && !loop.unrolled && !loop.first.empty();
-  const bool by_own_data = !loop.unrolled && loop.stmt && runs_.is_local(own_, loop);
+  const bool by_own_data = !loop.unrolled && runs_.is_local(own_, loop);
   if (!certainly && !loop.unrolled && !by_own_data && runs_.is_divergent(own_, loop) &&
       loop.counts.sizes.empty())
     for (const Block& iteration : loop.iterations)
