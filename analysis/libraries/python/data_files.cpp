@@ -130,9 +130,21 @@ Value data_of_rank(Call& call, Value file) {
   call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value = path;
   return made;
 }
+// What it says is not known, but that it is a text, of this rank alone; and so is most that is made of it.
+void note_text(Call& call, Value own) {
+  auto& text = *own.as<values::Unknown>();
+  text.unseen = false;
+  for (const std::string_view method : {"strip", "lstrip", "rstrip", "lower", "upper"}) {
+    auto* again = call.run.heap().make<values::Bound>();
+    again->self = own;
+    again->function = call.run.library_symbol(values::InternalRow::file_text);
+    call.run.heap().slot_of(text.attributes, Name(method)).value = Value::of(Kind::bound, again);
+  }
+}
 // What is read of a file, as one text.
 Value text_of_file(Call& call) {
   const Value own = data_of_rank(call, call.self);
+  if (own) note_text(call, own);
   const Value made = own ? own : not_seen(call);
   if (const Value path = path_text(call.run, call.self); path && made.is(Kind::unknown))
     call.run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::FileState::path)).value =
