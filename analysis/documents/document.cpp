@@ -112,6 +112,25 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
   return document;
 }
 
+namespace {
+// Are the words of `part`, as '_' parts them, all among those of `whole`, in their order?
+bool lacks_words(std::string_view part, std::string_view whole) {
+  std::size_t words = 0;
+  for (; !part.empty(); ++words) {
+    const std::string_view one = part.substr(0, part.find('_'));
+    part.remove_prefix(std::min(one.size() + 1, part.size()));
+    bool found = false;
+    while (!found && !whole.empty()) {
+      const std::string_view other = whole.substr(0, whole.find('_'));
+      whole.remove_prefix(std::min(other.size() + 1, whole.size()));
+      found = one == other;
+    }
+    if (!found) return false;
+  }
+  return words > 1;
+}
+}  // namespace
+
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() < 2 || word.size() > longest_word) return {};
   const auto is_snake = [](std::string_view text) { return text.find('_') != std::string_view::npos; };
@@ -122,6 +141,14 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
         (away == least && !best.empty() && is_snake(candidate) == is_snake(word) &&
             is_snake(best) != is_snake(word)))
       best = candidate, least = away;
+  // A word that was left out is nearer than other letters: `warmup_steps` is `warmup_num_steps`.
+  if (best.empty() || least > 1) {
+    std::string_view whole;
+    std::size_t found = 0;
+    for (const std::string_view candidate : known)
+      if (candidate != whole && lacks_words(word, candidate)) whole = candidate, ++found;
+    if (found == 1) return whole;
+  }
   return best;
 }
 

@@ -90,7 +90,12 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
         name(named.role, *file);
     return;
   }
-  if (module->text->bytes().find("py") == std::string::npos) return;
+  // A module is launched without the ending of its file.
+  constexpr std::string_view launchers[] = {"py", "torchrun", "accelerate", "deepspeed", "fabric"};
+  if (std::ranges::none_of(launchers, [&](std::string_view each) {
+        return module->text->bytes().find(each) != std::string::npos;
+      }))
+    return;
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment ||
       language == documents::Language::toml)

@@ -114,6 +114,24 @@ constexpr Former former[] = {
     {"stage", ""},
 };
 
+// Strategies of Lightning 1, by the same guide.
+struct FormerStrategy {
+  std::string_view name, instead;
+};
+constexpr FormerStrategy former_strategies[] = {
+    {"dp", "ddp"},
+    {"ddp2", "ddp"},
+    {"ddp_sharded", "fsdp"},
+    {"ddp_sharded_spawn", "fsdp"},
+    {"ddp_fully_sharded", "fsdp"},
+    {"fsdp_native", "fsdp"},
+    {"fairscale", "fsdp"},
+    {"horovod", ""},
+    {"bagua", ""},
+    {"hivemind", ""},
+    {"colossalai", ""},
+};
+
 const Argument* find(std::string_view name) {
   const auto found = std::find_if(std::begin(known_arguments), std::end(known_arguments),
       [&](const Argument& each) { return each.name == name; });
@@ -166,9 +184,20 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
   if (std::find(known.begin(), known.end(), argument.name == "precision" ? setting.text : lower) !=
       known.end())
     return;
+  const auto* old = std::ranges::find(former_strategies, lower, &FormerStrategy::name);
+  if (argument.name == "strategy" && old != std::end(former_strategies)) {
+    into.push_back({at, {},
+        "Since Lightning 2 the Trainer has no strategy \"" + setting.text + "\": ValueError" +
+            (old->instead.empty() ? "" : ". Today it is \"" + std::string(old->instead) + "\""),
+        {}, false, false, true});
+    return;
+  }
   constexpr std::size_t least_letters = 5;  // shorter names are near each other by chance
-  const std::string_view meant = lower.size() < least_letters && !argument.is_closed ? std::string_view()
-                                                                                     : near(lower, known);
+  std::string_view meant = near(lower, known);
+  if (lower.size() < least_letters && !argument.is_closed &&
+      // but one letter too many is no other name
+      (lower.size() != meant.size() + 1 || !lower.starts_with(meant)))
+    meant = {};
   if (!argument.is_closed && meant.empty()) return;
   std::string listed;
   for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);

@@ -199,12 +199,16 @@ template <program::DataFormat format> Value parsed_file(Call& call) {
   Call inner{call.run, *call.run.library().find("transformers.TrainingArguments"), call.self, call.arguments,
       call.rest, call.options, call.given, call.spread, call.expr, call.node, call.place, call.after};
   ArgumentChecks found;
-  judge(inner, settings, all.of_sequences, true, false, found, name);
-  if (strict && all.all_seen && !unused.empty())
-    found.add({},
-        "`" + name + "` has " + unused +
-            ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`",
-        true, inner.row);
+  // The call fails over the first; what stands in the file beside it is told with it.
+  if (strict && all.all_seen && !unused.empty()) {
+    std::string text = "`" + name + "` has " + unused +
+        ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`";
+    for (const TrainingMisuse& misuse : misuses_of_training(settings, all.of_sequences, true, false))
+      text += ". Besides, " + misuse.text;
+    found.add({}, std::move(text), true, inner.row);
+  } else {
+    judge(inner, settings, all.of_sequences, true, false, found, name);
+  }
   found.tell(inner);
   return unknown;
 }

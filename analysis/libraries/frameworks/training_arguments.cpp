@@ -111,6 +111,8 @@ public:
     judge_best();
     judge_plateau();
     judge_prefetch();
+    judge_warmup();
+    judge_cache();
     return std::move(found_);
   }
 
@@ -256,6 +258,23 @@ private:
     found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"),
         "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {},
         true, true});
+  }
+
+  void judge_warmup() {
+    const double warmup = number("warmup_steps", 0).value_or(0), all = number("max_steps", -1).value_or(-1);
+    // What is below 1 is a part of all steps.
+    if (!setting("warmup_steps") || !setting("max_steps") || all < 1 || warmup <= all) return;
+    found_.push_back({*index("warmup_steps"), index("max_steps"),
+        "`warmup_steps` of " + std::to_string(static_cast<std::int64_t>(warmup)) +
+            " is more than `max_steps` of " + std::to_string(static_cast<std::int64_t>(all)) +
+            ": the training ends before the learning rate was ever reached",
+        {}, false, true});
+  }
+  void judge_cache() {
+    if (!is_on("use_cache") || !is_on("gradient_checkpointing")) return;
+    found_.push_back({*index("use_cache"), index("gradient_checkpointing"),
+        "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\"",
+        {}, false, true});
   }
 
   std::span<const TrainingSetting> settings_;

@@ -2,6 +2,7 @@
 // for one. Reads scripts and configurations, which are text: nothing of them is run.
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/named_configurations.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
 
@@ -32,32 +33,45 @@ struct Kind {
   Span where;
 };
 // "--gres=gpu:v100:4,gpu:a100:2", "--constraint=v100", "--gpus=a100:2", "-C v100"
+void add_kinds(std::string_view line, Span span, std::vector<Kind>& found) {
+  std::size_t at = std::string_view::npos;
+  bool is_constraint = false;
+  for (const std::string_view option : {"--gres", "--gpus", "--constraint", "-C "})
+    if (at == std::string_view::npos && (at = line.find(option)) != std::string_view::npos)
+      is_constraint = option == "--constraint" || option == "-C ";
+  if (at == std::string_view::npos) return;
+  // Either kind will do: which it is nobody knows.
+  if (is_constraint && line.find_first_of("|!") != std::string_view::npos) return;
+  std::string word;
+  for (std::size_t i = line.find_first_of("= ", at); i <= line.size(); ++i) {
+    const char c = i < line.size() ? line[i] : ' ';
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-') {
+      if (c != '_' && c != '-') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      continue;
+    }
+    if (c == '#') break;
+    for (const std::string_view maker : {"nvidia", "tesla", "geforce"})
+      if (word.starts_with(maker)) word.erase(0, maker.size());
+    if (is_one_of(word, without_bfloat16) || is_one_of(word, with_bfloat16)) found.push_back({word, span});
+    word.clear();
+  }
+}
+// What the batch file asks for.
 std::vector<Kind> kinds_of(const Document& document) {
   std::vector<Kind> found;
-  for (const Span span : document.comments) {
-    const std::string_view line = document.text->slice(span);
-    if (!line.starts_with("#SBATCH")) continue;
-    std::size_t at = std::string_view::npos;
-    bool is_constraint = false;
-    for (const std::string_view option : {"--gres", "--gpus", "--constraint", "-C "})
-      if (at == std::string_view::npos && (at = line.find(option)) != std::string_view::npos)
-        is_constraint = option == "--constraint" || option == "-C ";
-    if (at == std::string_view::npos) continue;
-    // Either kind will do: which it is nobody knows.
-    if (is_constraint && line.find_first_of("|!") != std::string_view::npos) continue;
-    std::string word;
-    for (std::size_t i = line.find_first_of("= ", at); i <= line.size(); ++i) {
-      const char c = i < line.size() ? line[i] : ' ';
-      if (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-') {
-        if (c != '_' && c != '-') word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-        continue;
-      }
-      if (c == '#') break;
-      for (const std::string_view maker : {"nvidia", "tesla", "geforce"})
-        if (word.starts_with(maker)) word.erase(0, maker.size());
-      if (is_one_of(word, without_bfloat16) || is_one_of(word, with_bfloat16)) found.push_back({word, span});
-      word.clear();
-    }
+  for (const Span span : document.comments)
+    if (const std::string_view line = document.text->slice(span); line.starts_with("#SBATCH"))
+      add_kinds(line, span, found);
+  return found;
+}
+// What the line asks for by itself: `srun --gres=gpu:v100:4 …`.
+std::vector<Kind> kinds_of(const LaunchLine& line) {
+  std::vector<Kind> found;
+  const auto& words = line.command->words;
+  for (std::size_t i = 1; i < line.first && i < words.size(); ++i) {
+    const bool takes_next = words[i].text == "-C" ||
+        (words[i].text.starts_with("--") && words[i].text.find('=') == std::string::npos);
+    add_kinds(words[i].text + " " + (takes_next ? words[i + 1].text : ""), words[i].written, found);
   }
   return found;
 }
@@ -88,21 +102,43 @@ const Word* asks_for_bfloat16(const LaunchLine& line) {
   return nullptr;
 }
 
+// Where a file that the launch hands to Accelerate or DeepSpeed asks for bfloat16.
+std::optional<Location> bfloat16_of_file(const DocumentInput& input, const LaunchLine& line) {
+  for (const NamedConfiguration& named : configurations_of(line, {})) {
+    if (named.role != Role::deepspeed && named.role != Role::accelerate) continue;
+    const auto path = script_file(
+        input.sources, input.path, line.command->folder, named.file, false, input.read);
+    const auto document = path ? input.other(*path) : std::nullopt;
+    if (!document || document->is_broken) continue;
+    // The options of the launcher come before what its file says.
+    if (named.role == Role::accelerate && line.has("mixed_precision")) continue;
+    const Node* asked = document->root.at(named.role == Role::deepspeed ? "bf16" : "mixed_precision");
+    if (asked && named.role == Role::deepspeed) asked = asked->at("enabled");
+    if (asked && (named.role == Role::deepspeed ? asked->is(Node::Kind::boolean) && asked->truth
+                                                : asked->is(Node::Kind::text) && asked->text == "bf16"))
+      return Location{*path, asked->span};
+  }
+  return std::nullopt;
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
-  const std::vector<Kind> kinds = kinds_of(input.document);
-  if (kinds.empty()) return;
-  const auto older = std::find_if(
-      kinds.begin(), kinds.end(), [](const Kind& each) { return is_one_of(each.name, without_bfloat16); });
-  const auto other = std::find_if(
-      kinds.begin(), kinds.end(), [&](const Kind& each) { return each.name != kinds.front().name; });
+  const std::vector<Kind> of_batch = kinds_of(input.document);
   for (const LaunchLine& line : launch_lines(input.document.script)) {
+    std::vector<Kind> kinds = kinds_of(line);
+    if (kinds.empty()) kinds = of_batch;
+    if (kinds.empty()) continue;
+    const auto older = std::find_if(
+        kinds.begin(), kinds.end(), [](const Kind& each) { return is_one_of(each.name, without_bfloat16); });
+    const auto other = std::find_if(
+        kinds.begin(), kinds.end(), [&](const Kind& each) { return each.name != kinds.front().name; });
     const auto script = line.script && line.script->is_known()
         ? script_file(
               input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
         : std::nullopt;
     if (older != kinds.end()) {
       const Word* asked = asks_for_bfloat16(line);
-      const bool by_script = !asked && script &&
+      const auto in_file = asked ? std::nullopt : bfloat16_of_file(input, line);
+      const bool by_script = !asked && !in_file && script &&
           mentions(input.sources, *script,
               {"dtype=torch.bfloat16", "bf16=True", "\"bf16-mixed\"", "mixed_precision=\"bf16\""},
               input.read) &&
@@ -110,14 +146,20 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
               {"is_bf16_supported", "get_device_capability", "torch.float16", "torch.half", "fp16",
                   "\"float16\""},
               input.read);
-      if (asked || by_script) {
-        Finding& finding = report.add(Severity::warning, asked ? asked->written : line.script->written,
+      if (asked || in_file || by_script) {
+        Finding& finding = report.add(Severity::warning,
+            asked             ? asked->written
+                : line.script ? line.script->written
+                              : line.command->words[line.first].span,
             upper(older->name) + " has no units for bfloat16, which " +
-                (asked ? "this launch asks for"
-                       : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
+                (asked         ? "this launch asks for"
+                     : in_file ? "`" + in_file->path.substr(in_file->path.rfind('/') + 1) + "` asks for"
+                               : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
                 ": PyTorch emulates it, several times slower than float16, and the Trainer of transformers may refuse it. Use fp16 with a loss scale there");
         report.relate(finding, older->where, "the job asks for " + upper(older->name) + " here");
-        return;
+        if (in_file) report.relate(finding, *in_file, "bfloat16 is asked for here");
+        if (kinds_of(line).empty()) return;  // the batch file asks for all of its launches
+        continue;
       }
     }
     const auto processes = line.processes_per_node();

@@ -81,7 +81,12 @@ bool is_configuration(const Node& root) {
         std::any_of(field.value.fields.begin(), field.value.fields.end(),
             [&](const Field& each) { return find(field.key, each.key) != nullptr; });
   });
-  return known >= enough && 2 * known >= static_cast<std::ptrdiff_t>(root.fields.size());
+  // Degrees of parallelism under these names are nobody else's: a file of few sections may be one.
+  const Node* sizes = root.at("parallelism");
+  const bool has_degrees = sizes && std::ranges::any_of(sizes->fields, [](const Field& each) {
+    return each.key.ends_with("_parallel_degree") && find("parallelism", each.key);
+  });
+  return (known >= enough || has_degrees) && 2 * known >= static_cast<std::ptrdiff_t>(root.fields.size());
 }
 
 std::optional<KeyHelp> help(const Document& document, std::uint32_t offset) {
@@ -195,7 +200,7 @@ extern constexpr Rule rule = complete({
     .right =
         "[training]\nlocal_batch_size = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",
     .silent =
-        "Files with fewer than three of its sections; sections and keys that are near none, which a program may add.",
+        "Files with fewer than three of its sections that neither set a degree of parallelism nor are named by a launch of torchtitan; sections and keys that are near none, which a program may add.",
     .fix = "Renames the key or the section to the known one that is nearest.",
     .fix_kind = FixKind::always_right,
     .check = check_no_run,

@@ -82,7 +82,8 @@ Role role_of(const std::string& path, const Document& document) {
 
 Role role_named(Role named, const Document& document) {
   using documents::Language;
-  const bool is_data = document.language == Language::json || document.language == Language::yaml;
+  const bool is_data = document.language == Language::json || document.language == Language::yaml ||
+      (document.language == Language::toml && named == Role::torchtitan);
   return is_data && document.root.is(Node::Kind::table) && !document.is_broken ? named : Role::nothing;
 }
 

@@ -79,6 +79,8 @@ std::vector<NamedConfiguration> configurations_of(const LaunchLine& line, std::s
       value = line.arguments[i + 1];
     if (is_json(value.text) && std::ranges::find(of_deepspeed, flag) != std::end(of_deepspeed))
       add(Role::deepspeed, &value);
+    else if ((flag == "--job.config_file" || flag == "--job.config-file") && value.text.ends_with(".toml"))
+      add(Role::torchtitan, &value);
     else if (of_lightning && is_yaml(value.text) && (flag == "--config" || flag == "-c"))
       add(Role::lightning, &value);
   }

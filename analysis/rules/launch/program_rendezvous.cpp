@@ -194,6 +194,62 @@ void check_program_rendezvous(const Record& record, Report& report) {
 }
 
 namespace {
+// By how much more than the number of its process a process takes: 1 in `rank + 1`.
+std::optional<std::int64_t> above(const Expr* expr, Name process) {
+  if (!expr) return std::nullopt;
+  if (expr->kind == ExprKind::name)
+    return as<NameExpr>(*expr).id == process ? std::optional<std::int64_t>(0) : std::nullopt;
+  if (expr->kind != ExprKind::binary || as<BinaryExpr>(*expr).op != BinaryOp::add) return std::nullopt;
+  const auto& sum = as<BinaryExpr>(*expr);
+  const Expr *named = sum.left, *number = sum.right;
+  if (named->kind != ExprKind::name) std::swap(named, number);
+  if (named->kind != ExprKind::name || as<NameExpr>(*named).id != process ||
+      number->kind != ExprKind::integer || !as<IntegerExpr>(*number).fits)
+    return std::nullopt;
+  return as<IntegerExpr>(*number).value;
+}
+
+// `rank + 1` in a job whose ranks begin at 0: the last process takes a rank, or a GPU, that is not there.
+void check_shifted(const File& file, Report& report, const FoundCall& spawn, const FunctionStmt& function,
+    const List<const Expr*>& values, const Expr* started) {
+  const auto& parameters = function.parameters->list;
+  if (parameters.empty()) return;
+  const auto processes = file.number(started);
+  const bool one_for_each_gpu = started && started->kind == ExprKind::call &&
+      last_name(*as<CallExpr>(*started).function) == "device_count";
+  for (const FoundCall& inner : file.calls) {
+    if (inner.function != &function || spreads(*inner.call)) continue;
+    const bool of_group = is_group_made(*inner.call);
+    if (!of_group && last_name(*inner.call->function) != "set_device") continue;
+    const auto more = above(of_group ? keyword(*inner.call, "rank") : written(*inner.call, "device", 0),
+        parameters[0].name);
+    if (!more || *more <= 0) continue;
+    std::optional<std::int64_t> world;
+    if (of_group) {
+      const Expr* given = keyword(*inner.call, "world_size");
+      for (std::size_t i = 1; given && given->kind == ExprKind::name && i < parameters.size(); ++i)
+        if (parameters[i].name == as<NameExpr>(*given).id) {
+          given = i <= values.size() ? values[i - 1] : nullptr;
+          break;
+        }
+      world = given ? file.number(given) : std::nullopt;
+      if (!world || !processes || *processes - 1 + *more < *world || *processes > *world) continue;
+    } else if (!one_for_each_gpu) {
+      continue;
+    }
+    const std::string shift = std::to_string(*more);
+    Finding* finding = report.add(of_group ? Severity::error : Severity::warning,
+        {inner.chunk, inner.call->span}, nullptr,
+        of_group ? "The processes of `spawn` are numbered from 0, and each takes a rank that is " + shift +
+                " higher: all wait for rank 0, which none of them takes, and the last takes rank " +
+                std::to_string(*processes - 1 + *more) + " of `world_size` " + std::to_string(*world) +
+                ". Pass the number of the process itself."
+                 : "The processes of `spawn` are numbered from 0, and each takes the GPU that is " + shift +
+                " higher: the last one has none of that number, \"invalid device ordinal\". Pass the number of the process itself.");
+    if (finding) report.relate(*finding, {spawn.chunk, spawn.call->span}, "the processes are started here");
+  }
+}
+
 // The world of the group that the started function makes, held against the number of processes: written
 // there, or handed over by `args`.
 void compare_with_groups(const File& file, Report& report, const FoundCall& spawn,
@@ -258,6 +314,7 @@ void check_spawned(const Record& record, Report& report) {
               std::to_string(parameters.size()) + ": TypeError in every process.");
       continue;
     }
+    check_shifted(file, report, each, *function, values, written(call, "nprocs", 2));
     if (const auto processes = file.number(written(call, "nprocs", 2)))
       compare_with_groups(file, report, each, *function, values, *processes);
   }
