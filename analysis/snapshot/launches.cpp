@@ -92,9 +92,8 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
   }
   // A module is launched without the ending of its file.
   constexpr std::string_view launchers[] = {"py", "torchrun", "accelerate", "deepspeed", "fabric"};
-  if (std::ranges::none_of(launchers, [&](std::string_view each) {
-        return module->text->bytes().find(each) != std::string::npos;
-      }))
+  if (std::ranges::none_of(launchers,
+          [&](std::string_view each) { return module->text->bytes().find(each) != std::string::npos; }))
     return;
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment ||

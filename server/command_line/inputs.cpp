@@ -99,11 +99,10 @@ private:
   static bool is_of_another_kind(std::string_view path) {
     const std::string_view name = file_name(path);
     for (const std::string_view ending :
-        {".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java",
-            ".js", ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".jsonl", ".log"})
+        {".md", ".txt", ".rst", ".ini", ".cfg", ".c", ".cc", ".cpp", ".cu", ".h", ".hpp", ".java", ".js",
+            ".ts", ".rs", ".go", ".html", ".css", ".csv", ".xml", ".lock", ".jsonl", ".log"})
       if (name.ends_with(ending)) return true;
-    return name.ends_with(".toml") &&
-        documents::language_of(path, {}) == documents::Language::none;
+    return name.ends_with(".toml") && documents::language_of(path, {}) == documents::Language::none;
   }
 
   // The file is read by the analysis; here only what can never be read is told apart.

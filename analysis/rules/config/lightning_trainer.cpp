@@ -3,7 +3,9 @@
 #include "libraries/frameworks/lightning_arguments.hpp"
 
 #include "rules/config/lightning_files.hpp"
+#include "rules/launch/pins.hpp"
 #include "rules/rule.hpp"
+#include "rules/run_conditions.hpp"
 #include "rules/specialized.hpp"
 
 namespace stepzero::rules::config::lightning_trainer {
@@ -35,7 +37,13 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
 }
 
 void check(const Record& record, Report& report) {
-  const auto words = [](const ProblemEvent& problem) { return problem.text; };
+  const RunConditions told = RunConditions::of(record);
+  const bool is_first_version = told.kept_below &&
+      (told.kept_below("lightning", "2") || told.kept_below("pytorch-lightning", "2") ||
+          told.kept_below("pytorch_lightning", "2"));
+  const auto words = [&](const ProblemEvent& problem) {
+    return is_first_version && problem.text.starts_with("Since Lightning 2") ? std::string() : problem.text;
+  };
   report_specialized(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
     if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
     if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
@@ -72,6 +80,11 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         settings.push_back(setting(field)), fields.push_back(&field);
     for (const LightningMisuse& misuse : libraries::misuses_of_lightning(settings)) {
       const Field& field = *fields[misuse.at];
+      if (misuse.is_former &&
+          (launch::is_kept_below(input, "lightning", "2") ||
+              launch::is_kept_below(input, "pytorch-lightning", "2") ||
+              launch::is_kept_below(input, "pytorch_lightning", "2")))
+        continue;
       // Who reads the file is not seen.
       Finding& finding = report.add(misuse.is_former ? Severity::information : Severity::warning,
           misuse.of_name ? field.key_span : field.value.span, misuse.text + ".");

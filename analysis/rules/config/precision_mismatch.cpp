@@ -114,8 +114,9 @@ std::optional<Location> bfloat16_of_file(const DocumentInput& input, const Launc
     if (named.role == Role::accelerate && line.has("mixed_precision")) continue;
     const Node* asked = document->root.at(named.role == Role::deepspeed ? "bf16" : "mixed_precision");
     if (asked && named.role == Role::deepspeed) asked = asked->at("enabled");
-    if (asked && (named.role == Role::deepspeed ? asked->is(Node::Kind::boolean) && asked->truth
-                                                : asked->is(Node::Kind::text) && asked->text == "bf16"))
+    if (asked &&
+        (named.role == Role::deepspeed ? asked->is(Node::Kind::boolean) && asked->truth
+                                       : asked->is(Node::Kind::text) && asked->text == "bf16"))
       return Location{*path, asked->span};
   }
   return std::nullopt;
@@ -152,9 +153,9 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
                 : line.script ? line.script->written
                               : line.command->words[line.first].span,
             upper(older->name) + " has no units for bfloat16, which " +
-                (asked         ? "this launch asks for"
-                     : in_file ? "`" + in_file->path.substr(in_file->path.rfind('/') + 1) + "` asks for"
-                               : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
+                (asked            ? "this launch asks for"
+                        : in_file ? "`" + in_file->path.substr(in_file->path.rfind('/') + 1) + "` asks for"
+                                  : "`" + script->substr(script->rfind('/') + 1) + "` computes in") +
                 ": PyTorch emulates it, several times slower than float16, and the Trainer of transformers may refuse it. Use fp16 with a loss scale there");
         report.relate(finding, older->where, "the job asks for " + upper(older->name) + " here");
         if (in_file) report.relate(finding, *in_file, "bfloat16 is asked for here");

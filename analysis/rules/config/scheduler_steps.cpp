@@ -35,8 +35,8 @@ void check(const Record& record, Report& report) {
                total = steps(record, argument(made, "num_training_steps"));
     if (!warmup || !total || total->count < 1 || warmup->count <= total->count || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-        std::string(warmup->by_default || total->by_default ? "By the defaults of the command line the"
-                                                            : "The") +
+        std::string(
+            warmup->by_default || total->by_default ? "By the defaults of the command line the" : "The") +
             " schedule warms up for " + std::to_string(warmup->count) + " steps and ends after " +
             std::to_string(total->count) +
             ": the learning rate never reaches what the optimizer was given. Warm up for a part of the steps.");

@@ -1,6 +1,7 @@
 // deepspeed/unknown-key: a key of the configuration that DeepSpeed does not read, or refuses.
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
+#include "rules/launch/pins.hpp"
 #include "rules/rule.hpp"
 
 #include <map>
@@ -77,7 +78,8 @@ void unknown(
         std::string(asked) + " reads no key " + name + ": it has no effect on the training");
 }
 
-void judge(const Document& document, DocumentReport& report) {
+// `is_older`: the checkout holds itself to a version that still reads what this one has removed.
+void judge_keys(const Document& document, DocumentReport& report, bool is_older) {
   each_section(document.root, [&](std::string_view section, const Node& table) {
     std::map<std::string_view, const Field*> seen;
     std::map<std::string_view, std::vector<const Field*>> elsewhere;  // by the section where they are at home
@@ -99,6 +101,8 @@ void judge(const Document& document, DocumentReport& report) {
         elsewhere[home].push_back(&field);
       } else if (!key) {
         unknown(field, table, section, document.is_broken, report);
+      } else if (is_older && (key->type == KeyType::removed || !key->instead.empty())) {
+        continue;
       } else if (key->type == KeyType::removed) {
         report.add(Severity::warning, field.key_span,
             std::string(asked) + " has removed `" + field.key +
@@ -112,7 +116,12 @@ void judge(const Document& document, DocumentReport& report) {
   });
 }
 
-void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
+constexpr std::string_view asked_version = asked.substr(asked.rfind(' ') + 1);
+
+void judge(const Document& document, DocumentReport& report) { judge_keys(document, report, false); }
+void check_document(const DocumentInput& input, DocumentReport& report) {
+  judge_keys(input.document, report, launch::is_kept_below(input, "deepspeed", asked_version));
+}
 void check(const Record& record, Report& report) { check_program(record, report, rule, judge); }
 
 }  // namespace

@@ -349,15 +349,21 @@ private:
     std::erase_if(
         former_, [&](const auto& each) { return is_kept_below(input_, "transformers", each.second->since); });
     if (former_.empty()) return;
-    std::string listed, since;
+    const std::string_view since = former_.front().second->since;
+    const bool at_once = std::ranges::all_of(
+        former_, [&](const auto& each) { return each.second->since == since; });
+    std::string listed;
     for (const auto& [flag, old] : former_) {
-      listed += (listed.empty() ? "`" : ", `") + flag.text + "`" +
-          (old->instead.empty() ? "" : " (today `" + std::string(old->instead) + "`)");
-      since = since.empty() || old->since == since ? old->since : std::string("4.46 and 5");
+      std::string more = at_once ? "" : "since " + std::string(old->since);
+      if (!old->instead.empty())
+        more += (more.empty() ? "today `" : ", today `") + std::string(old->instead) + "`";
+      listed += (listed.empty() ? "`" : ", `") + flag.text + "`" + (more.empty() ? "" : " (" + more + ")");
     }
     Finding& finding = report_.add(Severity::information, former_.front().first.written,
-        "The Trainer's arguments of transformers " + since + " and later have no " + listed +
-            ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
+        "The Trainer's arguments of " +
+            (at_once ? "transformers " + std::string(since) + " and later"
+                     : std::string("newer transformers")) +
+            " have no " + listed + ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
     for (std::size_t i = 1; i < former_.size(); ++i)
       report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
   }

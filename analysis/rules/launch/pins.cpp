@@ -41,7 +41,8 @@ bool begins_with(const program::Version& version, const Bound& bound) {
 }
 
 // What the text says of the package: is it kept below the version? Nothing: it does not name the package.
-std::optional<bool> says(std::string_view text, std::string_view package, const program::Version& version) {
+std::optional<bool> keeps_below(
+    std::string_view text, std::string_view package, const program::Version& version) {
   std::optional<bool> below;
   for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
     if (at > 0 && is_of_name(text[at - 1])) continue;
@@ -66,6 +67,24 @@ std::optional<bool> says(std::string_view text, std::string_view package, const 
   return below;
 }
 
+// Does the text ask for the version or a later one? Nothing: it does not name the package.
+std::optional<bool> asks_for(
+    std::string_view text, std::string_view package, const program::Version& version) {
+  std::optional<bool> from;
+  for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
+    if (at > 0 && is_of_name(text[at - 1])) continue;
+    std::string_view rest = text.substr(at + package.size());
+    rest = rest.substr(0, rest.find_first_of("\n\"'#;"));
+    if (!rest.empty() && is_of_name(rest.front())) continue;
+    from = from.value_or(false);
+    for (const std::string_view sign : {">=", "==", "~="})
+      if (const std::size_t found = rest.find(sign); found != std::string_view::npos)
+        if (const auto bound = bound_of(rest.substr(rest.find_first_not_of("=<>~ ", found))))
+          from = *from || program::order(bound->version, version) >= 0;
+  }
+  return from;
+}
+
 // Imports start from a file's own folder, too: what it needs may be written down farther out.
 bool is_outermost(const std::vector<std::string>& roots, const std::string& folder) {
   const bool is_root = std::find(roots.begin(), roots.end(), folder) != roots.end();
@@ -76,8 +95,11 @@ bool is_outermost(const std::vector<std::string>& roots, const std::string& fold
 
 }  // namespace
 
-bool is_kept_below(const program::Sources& sources, const std::string& from, std::string_view package,
-    std::string_view version, const std::function<void(const std::string&)>& asked) {
+namespace {
+// What the nearest file says that names the package; no, where none does.
+bool nearest_says(const program::Sources& sources, const std::string& from, std::string_view package,
+    std::string_view version, const std::function<void(const std::string&)>& asked,
+    std::optional<bool> (*said)(std::string_view, std::string_view, const program::Version&)) {
   const auto wanted = program::parse_version(version);
   if (!wanted) return false;
   std::string folder = from;
@@ -89,17 +111,29 @@ bool is_kept_below(const program::Sources& sources, const std::string& from, std
       const std::string path = folder + "/" + std::string(name);
       if (asked) asked(path);
       const auto module = sources.is_file(path) ? sources.module(path) : nullptr;
-      if (const auto below = module ? says(module->text->bytes(), package, *wanted) : std::nullopt)
-        return *below;
+      if (const auto answer = module ? said(module->text->bytes(), package, *wanted) : std::nullopt)
+        return *answer;
     }
     if (is_outermost(sources.roots(), folder)) return false;
   }
   return false;
 }
+}  // namespace
+
+bool is_kept_below(const program::Sources& sources, const std::string& from, std::string_view package,
+    std::string_view version, const std::function<void(const std::string&)>& asked) {
+  return nearest_says(sources, from, package, version, asked, keeps_below);
+}
 
 bool is_kept_below(const DocumentInput& input, std::string_view package, std::string_view version) {
   return is_kept_below(
       input.sources, input.path, package, version, [&](const std::string& path) { input.read.insert(path); });
+}
+
+bool is_kept_from(const DocumentInput& input, std::string_view package, std::string_view version) {
+  return nearest_says(
+      input.sources, input.path, package, version, [&](const std::string& path) { input.read.insert(path); },
+      asks_for);
 }
 
 }  // namespace stepzero::rules::launch

@@ -16,4 +16,7 @@ bool is_kept_below(const DocumentInput& input, std::string_view package, std::st
 bool is_kept_below(const program::Sources& sources, const std::string& path, std::string_view package,
     std::string_view version, const std::function<void(const std::string&)>& asked = {});
 
+// Do they ask for that version or a later one?
+bool is_kept_from(const DocumentInput& input, std::string_view package, std::string_view version);
+
 }  // namespace stepzero::rules::launch

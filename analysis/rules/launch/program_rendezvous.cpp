@@ -221,8 +221,8 @@ void check_shifted(const File& file, Report& report, const FoundCall& spawn, con
     if (inner.function != &function || spreads(*inner.call)) continue;
     const bool of_group = is_group_made(*inner.call);
     if (!of_group && last_name(*inner.call->function) != "set_device") continue;
-    const auto more = above(of_group ? keyword(*inner.call, "rank") : written(*inner.call, "device", 0),
-        parameters[0].name);
+    const auto more = above(
+        of_group ? keyword(*inner.call, "rank") : written(*inner.call, "device", 0), parameters[0].name);
     if (!more || *more <= 0) continue;
     std::optional<std::int64_t> world;
     if (of_group) {

@@ -78,7 +78,8 @@ void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& option
     if (!misuse.is_of_several) continue;
     const Word& at = *given.flags[misuse.at];
     const bool by_default = at.by_default || (misuse.other && given.flags[*misuse.other]->by_default);
-    Finding& finding = report.add(by_default || !misuse.is_certain ? Severity::warning : Severity::error, at.written, misuse.text);
+    Finding& finding = report.add(
+        by_default || !misuse.is_certain ? Severity::warning : Severity::error, at.written, misuse.text);
     if (misuse.other)
       report.relate(finding, given.flags[*misuse.other]->written,
           "`--" + given.settings[*misuse.other].name + "` is given here");

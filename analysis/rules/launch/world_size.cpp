@@ -116,8 +116,8 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
         "`--standalone` makes a job of one node; with `--nnodes " + given_nodes->text +
             "` it waits for nodes that never come");
   const Word* own = line.value("node_rank");
-  if (const auto number = line.number("node_rank"); own && number && nodes && given_nodes && *nodes > 0 &&
-      *number >= *nodes) {
+  if (const auto number = line.number("node_rank");
+      own && number && nodes && given_nodes && *nodes > 0 && *number >= *nodes) {
     Finding& finding = report.add(Severity::warning, own->written,
         "the nodes are numbered from 0, and this one is " + std::to_string(*number) + " of " +
             std::to_string(*nodes) + ": the job waits for node " + std::to_string(*nodes - 1) +
