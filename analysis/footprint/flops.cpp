@@ -74,6 +74,7 @@ enum class Product : std::uint8_t {
   recurrent,
   cell,
   not_told_apart,  // products whose factors are not told apart here
+  of_backward,     // none, but its backward multiplies
 };
 struct NamedProduct {
   std::string_view name;
@@ -125,6 +126,24 @@ constexpr NamedProduct products[] = {
     {"multi_dot", Product::not_told_apart},
     {"bilinear", Product::not_told_apart},
     {"Bilinear", Product::not_told_apart},
+    {"affine_grid", Product::of_backward},
+    {"inv", Product::of_backward},
+    {"inverse", Product::of_backward},
+    {"pinv", Product::of_backward},
+    {"det", Product::of_backward},
+    {"slogdet", Product::of_backward},
+    {"logdet", Product::of_backward},
+    {"solve", Product::of_backward},
+    {"solve_triangular", Product::of_backward},
+    {"lstsq", Product::of_backward},
+    {"cholesky", Product::of_backward},
+    {"cholesky_solve", Product::of_backward},
+    {"qr", Product::of_backward},
+    {"svd", Product::of_backward},
+    {"svdvals", Product::of_backward},
+    {"eigh", Product::of_backward},
+    {"eigvalsh", Product::of_backward},
+    {"matrix_exp", Product::of_backward},
 };
 Product product_of(const Producer& made) {
   if (is_own_function(made)) return Product::not_told_apart;
@@ -165,7 +184,9 @@ public:
         times(block(layer_, target, source), size(layer_, "num_decoder_layers")));
   }
 
-  Int recurrent(std::string_view name) const {
+  // Forward, or backward: the gradients of both matrices, of the state that each step hands to the next, and
+  // of the input, where `to_input` asks for that of the first layer.
+  Int recurrent(std::string_view name, bool backward = false, bool to_input = false) const {
     const Int hidden = size(layer_, "hidden_size"), layers = size(layer_, "num_layers"),
               projected = size(layer_, "proj_size");
     const std::int64_t count = layers ? s_.value(layers).value_or(0) : 0;
@@ -175,19 +196,39 @@ public:
       return twice(nullptr, nullptr);
     const Int width = tokens.dims.back().size;
     tokens.dims.pop_back();
+    const bool later = tokens.dims.size() == 2 && flag(layer_, "batch_first");
+    const Int all_rows = elements(s_, tokens),
+              steps = tokens.dims.empty() ? nullptr : tokens.dims[later ? 1 : 0].size;
+    const Int each_step = all_rows && steps ? s_.exact_quotient(all_rows, steps).value_or(nullptr) : nullptr;
     const std::int64_t ways = flag(layer_, "bidirectional") ? 2 : 1;
     Int all = s_.constant(0);
     for (std::int64_t i = 0; all && i < count; ++i) {
       const Int from = i == 0 ? width : s_.mul(hidden, s_.constant(ways));
-      all = sum(all, times(step(elements(s_, tokens), from, hidden), s_.constant(gates(name) * ways)));
+      const std::int64_t matrices = gates(name) * ways;
+      all = sum(all, times(step(all_rows, from, hidden), matrices));
+      if (!backward) continue;
+      // The first step has no state in front of it that is trained.
+      all = sum(all,
+          times(twice(all_rows && each_step ? s_.sub(all_rows, each_step) : nullptr,
+                    hidden ? s_.mul(hidden, hidden) : nullptr),
+              matrices));
+      if (i > 0 || to_input)
+        all = sum(all, times(twice(all_rows, from && hidden ? s_.mul(from, hidden) : nullptr), matrices));
     }
     return all;
   }
 
-  Int cell(std::string_view name, const TensorState& result) const {
+  Int cell(std::string_view name, const TensorState& result, bool backward = false, bool to_input = false,
+      bool to_state = false) const {
     const Int hidden = last_size(&result), numbers = elements(s_, result.shape);
     const Int rows = hidden && numbers ? s_.exact_quotient(numbers, hidden).value_or(nullptr) : nullptr;
-    return times(step(rows, last_size(made_.states[0]), hidden), s_.constant(gates(name)));
+    const Int from = last_size(made_.states[0]);
+    Int all = times(step(rows, from, hidden), gates(name));
+    if (backward && to_input)
+      all = sum(all, times(twice(rows, from && hidden ? s_.mul(from, hidden) : nullptr), gates(name)));
+    if (backward && to_state)
+      all = sum(all, times(twice(rows, hidden ? s_.mul(hidden, hidden) : nullptr), gates(name)));
+    return all;
   }
 
 private:
@@ -279,6 +320,7 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   case Product::recurrent: return of_layer.recurrent(name);
   case Product::cell: return of_layer.cell(name, *node.results[0]);
   case Product::none:
+  case Product::of_backward:
   case Product::not_told_apart: break;
   }
   return nullptr;
@@ -288,9 +330,9 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   const Producer& made = *node.made;
   symbolic::Context& s = graph.record().symbols;
   if (node.results.empty() || !graph.requires_grad(*node.results[0])) return nullptr;
-  if (is_own_function(made)) unknown = true;
-  if (!forward) return nullptr;
   const Product product = product_of(made);
+  if (is_own_function(made) || product == Product::of_backward) unknown = true;
+  if (!forward) return nullptr;
   // A fused attention: four products, and the scores again. With a mask there may be no such kernel, and the
   // scores are kept.
   if (product == Product::fused_attention && operand(made, "attn_mask")) {
@@ -307,13 +349,24 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   std::int64_t factors = 0;
   const auto add = [&](const TensorState* each) { factors += each && graph.requires_grad(*each); };
   const Instance* layer = layer_of(made);
+  if (layer && (product == Product::recurrent || product == Product::cell)) {
+    const std::string_view name = libraries::operator_name(*made.row);
+    const auto is_trained = [&](std::size_t i) {
+      return i < made.states.size() && made.states[i] && graph.requires_grad(*made.states[i]);
+    };
+    // A first state that is trained has a gradient, too.
+    if (product == Product::recurrent && is_trained(1)) unknown = true;
+    const LayerFlops of_layer(graph, made, unknown);
+    return product == Product::recurrent
+        ? of_layer.recurrent(name, true, is_trained(0))
+        : of_layer.cell(name, *node.results[0], true, is_trained(0), is_trained(1));
+  }
   if (const TensorState* weight = weight_of(graph, made)) {
     add(made.states.empty() ? nullptr : made.states[0]);
     add(weight);
   } else if (layer) {
-    // Made of several products, of which the first may not hand a gradient on: nor do those of a first state.
-    if (product != Product::recurrent && product != Product::cell)
-      add(made.states.empty() ? nullptr : made.states[0]);
+    // Made of several products, of which the first may not hand a gradient on.
+    add(made.states.empty() ? nullptr : made.states[0]);
     if (product == Product::multihead && std::ranges::any_of(made.states, [&](const TensorState* each) {
           return each && !graph.requires_grad(*each);
         }))
