@@ -53,17 +53,35 @@ std::size_t decisions(const Record& record, const TrainingEvent& each) {
   }));
 }
 
+// Marks of what the iterations before have left, of this loop or of the loops within it.
+std::set<const Object*> carried_marks(const TrainingLoop& loop, bool within) {
+  std::set<const Object*> marks;
+  for (const TrainingEvent& each : loop.training_root->all)
+    if (!each.loops.empty() && each.event->row->operation == Operation::kept && !each.event->place &&
+        (within ? each.loops.back() != loop.loop && each.in(loop.loop) : each.loops.back() == loop.loop))
+      marks.insert(each.event->arguments[0].object());
+  return marks;
+}
+
+bool meets(const values::Graph& graph, const std::set<const Object*>& marks) {
+  return std::ranges::any_of(graph, [&](const Object* source) { return marks.contains(source); });
+}
+
+// Is the loss computed from what the iterations before have left? Those of a loop within, as over the layers
+// of a model, are of one iteration.
+bool is_of_earlier(const Record& record, const TrainingLoop& loop, const values::TensorState& loss) {
+  if (!record.earlier || !loss.graph.contains(record.earlier)) return false;
+  return meets(loss.graph, carried_marks(loop, false)) || !meets(loss.graph, carried_marks(loop, true));
+}
+
 // The loss of each iteration is computed from what the iterations before have left, with its history.
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = decisions(record, *loop.backward);
-  std::set<const Object*> marks;  // of what the iterations before have left
-  for (const TrainingEvent& each : loop.training_root->all) {
-    if (each.loops.empty() || each.loops.back() != loop.loop) continue;
-    conditions = std::min(conditions, decisions(record, each));
-    if (each.event->row->operation == Operation::kept && !each.event->place)
-      marks.insert(each.event->arguments[0].object());
-  }
+  const std::set<const Object*> marks = carried_marks(loop, false);
   if (marks.empty()) return;
+  for (const TrainingEvent& each : loop.training_root->all)
+    if (!each.loops.empty() && each.loops.back() == loop.loop)
+      conditions = std::min(conditions, decisions(record, each));
   for (const TrainingEvent& each : loop.training_root->all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() ||
@@ -75,9 +93,7 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
     // Nothing is left in the first iteration, so that there it may be computed otherwise.
     const auto losses = states_of(backward);
     const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
-      return loss->requires_grad == values::Known::yes &&
-          std::any_of(loss->graph.begin(), loss->graph.end(),
-              [&](const Object* source) { return marks.contains(source); });
+      return loss->requires_grad == values::Known::yes && meets(loss->graph, marks);
     });
     // After a condition it may be of several rounds together.
     if (carried == losses.end() || losses.size() > 2 || each.in_handler ||
@@ -413,10 +429,9 @@ void check(const Record& record, Report& report) {
       const bool certain = has_history(argument(event, 0), state);
       if (!certain && !proven(record, loop, event, state)) continue;
       // The backward is made of what is kept: of the sum so far.
-      if (record.earlier && loop.backward->event->self_state()) {
-        const auto& graph = loop.backward->event->self_state()->graph;
-        if (graph.contains(record.earlier)) continue;
-      }
+      if (const values::TensorState* loss = loop.backward->event->self_state();
+          loss && is_of_earlier(record, loop, *loss))
+        continue;
       const auto added = added_by(record, event);
       if (!added || !once(event.place)) continue;
       const bool simple = added->value->kind == ExprKind::name || added->value->kind == ExprKind::attribute ||
