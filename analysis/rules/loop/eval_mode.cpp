@@ -86,12 +86,15 @@ bool trains_from_here(const Record& record, const OperationEvent& event) {
 }
 
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
-bool ever_evaluates(const Record& record, const TrainingRoot& training_root, const Object* module) {
+// Beside the evaluation, on the other side of a decision, it is for another.
+bool ever_evaluates(const Record& record, const Evaluation& evaluation) {
+  const TrainingRoot& training_root = *evaluation.training_root;
+  const Object* module = evaluation.forward->event->self.object();
   Parts parts;
   parts.add(as_value(module));
   const bool handed = escapes(record, training_root, module, nullptr);
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-    if (!sets_mode(*each.event)) return false;
+    if (!sets_mode(*each.event) || is_instead(each, *evaluation.forward)) return false;
     if (trains_from_here(record, *each.event)) return false;
     if (parts.found.contains(each.event->self.object())) return true;
     // Something that is not seen holds it only if it was given it.
@@ -422,7 +425,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     // has seen.
     const bool lacks_it = is_named_evaluation(evaluation) && takes_numbers(evaluation);
     if (const OperationEvent* trained = evaluation.mode && !may_be_known(model) &&
-                (lacks_it || !ever_evaluates(record, training_root, model))
+                (lacks_it || !ever_evaluates(record, evaluation))
             ? trained_since(record, evaluation)
             : nullptr) {
       const std::string name = called_text(record, forward);
@@ -456,7 +459,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
     }
     // Who sets it to training between the two means to.
-    if (!backward || last != backward || (!lacks_it && ever_evaluates(record, training_root, model)) ||
+    if (!backward || last != backward || (!lacks_it && ever_evaluates(record, evaluation)) ||
         has_own_modes(model))
       continue;
     const Instance* layer = by_mode(model);

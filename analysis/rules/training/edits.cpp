@@ -37,7 +37,7 @@ std::string object_text(const Record& record, const OperationEvent& event, std::
 }
 
 bool is_statement(const Record& record, const OperationEvent& event) {
-  if (!record.in_file(event.place)) return false;
+  if (!record.chunk(event.place).statement()) return false;
   const auto path = enclosing(
       *record.chunk(event.place).chunk->stmt, event.expr ? event.expr->span : event.place.span);
   return !path.empty() && is_all_of(*path.back().stmt, event);

@@ -32,6 +32,13 @@ bool sets_eval(const Record& record, const OperationEvent& event) {
       record.symbols.decide(event.arguments[0].condition()) == Answer::no;
 }
 
+bool is_instead(const TrainingEvent& each, const TrainingEvent& forward) {
+  return std::ranges::any_of(each.turns, [&](const Turn& turn) {
+    return std::ranges::any_of(forward.turns,
+        [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
+  });
+}
+
 namespace {
 
 // Anything by which a loop may train, or use gradients otherwise.
@@ -57,14 +64,6 @@ bool calls_model(const TrainingEvent& each) {
   return event.row->operation == Operation::forward &&
       (event.self.is(Kind::instance) || event.self.is(Kind::unknown)) && !each.loops.empty() &&
       !each.in_handler;
-}
-
-// On another side of a decision than the call: no way leads from the one to the other.
-bool is_instead(const TrainingEvent& each, const TrainingEvent& forward) {
-  return std::ranges::any_of(each.turns, [&](const Turn& turn) {
-    return std::ranges::any_of(forward.turns,
-        [&](const Turn& other) { return turn.branch == other.branch && turn.yes != other.yes; });
-  });
 }
 
 // Evaluations of a root; each loop of each model once.

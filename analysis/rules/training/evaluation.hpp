@@ -11,6 +11,9 @@ bool sets_mode(const OperationEvent& event);
 values::Operation mode_method(std::string_view name);
 bool sets_eval(const Record& record, const OperationEvent& event);
 
+// On another side of a decision than the call: within one iteration no way leads from the one to the other.
+bool is_instead(const TrainingEvent& each, const TrainingEvent& forward);
+
 struct Evaluation {
   const TrainingRoot* training_root = nullptr;
   const TrainingEvent* forward = nullptr;        // the call of the model, in a loop that trains nothing
