@@ -20,7 +20,8 @@ namespace {
 bool does_nothing(const values::Function& function) {
   if (!function.stmt) return false;
   return std::ranges::all_of(function.stmt->body, [](const Stmt* stmt) {
-    if (stmt->kind == StmtKind::pass || stmt->kind == StmtKind::raise) return true;
+    if (stmt->kind == StmtKind::pass || stmt->kind == StmtKind::raise || only_names_not_implemented(*stmt))
+      return true;
     if (stmt->kind != StmtKind::expression) return false;
     const auto kind = as<ExpressionStmt>(*stmt).value->kind;
     return kind == ExprKind::string || kind == ExprKind::ellipsis;

@@ -20,6 +20,13 @@ std::string_view name_of_class(const Expr& expr) {
 
 }  // namespace
 
+bool only_names_not_implemented(const Stmt& stmt) {
+  if (stmt.kind != StmtKind::expression) return false;
+  const Expr& value = *as<ExpressionStmt>(stmt).value;
+  return (value.kind == ExprKind::name || value.kind == ExprKind::call) &&
+      name_of_class(value) == "NotImplementedError";
+}
+
 bool is_abstract(const FunctionStmt& function) {
   const bool marked = std::ranges::any_of(function.decorators,
       [](const Expr* decorator) { return name_of_class(*decorator) == "abstractmethod"; });
@@ -28,6 +35,8 @@ bool is_abstract(const FunctionStmt& function) {
     if (stmt->kind == StmtKind::raise)
       raises = as<RaiseStmt>(*stmt).exception &&
           name_of_class(*as<RaiseStmt>(*stmt).exception) == "NotImplementedError";
+    else if (only_names_not_implemented(*stmt))
+      raises = true;
     else if (stmt->kind != StmtKind::pass &&
         !(stmt->kind == StmtKind::expression &&
             (as<ExpressionStmt>(*stmt).value->kind == ExprKind::string ||

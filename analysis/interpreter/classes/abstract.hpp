@@ -7,6 +7,8 @@
 
 namespace stepzero::interpreter {
 
+// `NotImplementedError` or `NotImplementedError()` as a statement: the author forgot to raise it.
+bool only_names_not_implemented(const syntax::Stmt& stmt);
 // Does the method only raise NotImplementedError, or do nothing and say that it is abstract?
 bool is_abstract(const syntax::FunctionStmt& function);
 // The same of a value that was found in a class.
