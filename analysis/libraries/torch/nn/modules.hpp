@@ -36,6 +36,7 @@ void lose_dtypes(Runtime& run, Value module);
 // Methods of a module: unseen code is handed it; who has it may freeze what it holds.
 Value out_of_sight(Call& call);
 Value may_be_frozen(Call& call);
+Value may_lie_on_gpu(Call& call);
 Value compared_by_unseen(Call& call);  // unseen_loss.cpp
 Value given_to_unseen(Call& call);     // the same
 // Somebody has moved it, and it is not known where to.

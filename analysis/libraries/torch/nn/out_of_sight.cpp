@@ -2,6 +2,7 @@
 #include "libraries/table/native.hpp"
 #include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/modules.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
 
 #include <unordered_set>
@@ -55,21 +56,25 @@ void lose_trained(
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
-// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
-// where they lie.
-void may_lie_on_gpu(Runtime& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
+// Who has the module may have moved it to a GPU, with all parameters and buffers that lie where modules are
+// made, or of which it is not known where they lie. `from_cpu`: with those on the CPU, too.
+void may_lie_on_gpu_in(
+    Runtime& run, Value value, bool from_cpu, std::unordered_set<const values::Object*>& seen, int depth) {
   if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
   const auto& module = *value.as<Instance>();
+  const values::Device* const made = default_device(run);
   for (const auto& [name, slot] : std::vector(module.attributes.entries())) {
     const Value tensor = run.resolve(slot->value);
-    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain ||
-        tensor.as<Tensor>()->now()->device)
-      continue;
+    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain) continue;
     TensorState state = *tensor.as<Tensor>()->now();
+    const bool there = (made && values::is_same_device(state.device, made)) ||
+        (from_cpu && values::is_cpu(state.device));
+    if (state.device && !there) continue;
     state.device = device_of_model(run);
     set_state(run, tensor, state);
   }
-  for (const Part& part : parts_of(run, module).list) may_lie_on_gpu(run, part.module, seen, depth + 1);
+  for (const Part& part : parts_of(run, module).list)
+    may_lie_on_gpu_in(run, part.module, from_cpu, seen, depth + 1);
 }
 
 }  // namespace
@@ -85,7 +90,13 @@ Value may_be_frozen(Call& call) {
   std::unordered_set<const values::Object*> seen;
   if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, false, seen, 0);
   seen.clear();
-  if (call.self.is(Kind::instance)) may_lie_on_gpu(call.run, call.self, seen, 0);
+  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, false, seen, 0);
+  return Value::none();
+}
+
+Value may_lie_on_gpu(Call& call) {
+  std::unordered_set<const values::Object*> seen;
+  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, true, seen, 0);
   return Value::none();
 }
 Value out_of_sight(Call& call) {

@@ -481,6 +481,7 @@ std::vector<Row> parameter_rows() {
       row("torch.nn.Module.to_empty", method, "*, device, recurse=True", to<false>),
       row("torch.nn.Module.$out_of_sight", method, "", out_of_sight),
       row("torch.nn.Module.$may_be_frozen", method, "", may_be_frozen),
+      row("torch.nn.Module.$may_lie_on_gpu", method, "", may_lie_on_gpu),
       row("torch.nn.Module.$in_float16", method, "", to_dtype_of<Dtype::float16>),
       row("torch.nn.Module.$in_bfloat16", method, "", to_dtype_of<Dtype::bfloat16>),
       row("torch.nn.Module.half", method, "", to_dtype_of<Dtype::float16>),
