@@ -242,7 +242,9 @@ struct Flattened {
           const Known now = run.heap().requires_grad(*each.as<Tensor>()->now());
           trained = trained || now == Known::yes;
           frozen = frozen || now == Known::no;
-          on_cpu = on_cpu || values::is_cpu(each.as<Tensor>()->now()->device);
+          // With a base that is not seen it may be no module.
+          on_cpu = on_cpu ||
+              (values::is_cpu(each.as<Tensor>()->now()->device) && run.is_a(value, "torch.nn.Module"));
         } else if (each.is(Kind::instance)) {
           add(run, each);
         } else if (each.is(Kind::list) && name.text() == values::ContainerState::items) {

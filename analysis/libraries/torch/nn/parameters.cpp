@@ -253,8 +253,12 @@ void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<c
   switch (value.kind) {
   case Kind::instance: {
     if (!seen.insert(value.object()).second) return;
-    if (!run.is_a(value, "torch.nn.Module")) return;
     auto& module = *value.as<Instance>();
+    // With a base that is not seen it may be a module, and is moved with the others then.
+    if (!run.is_a(value, "torch.nn.Module")) {
+      if (!module.cls || !module.cls->open) return;
+      certain = false;
+    }
     if (wanted.changes_dtype)
       run.heap().set(run.heap().slot_of(module.attributes, Name(values::ModuleState::dtype)),
           Value::of(certain ? wanted.dtype : Dtype::unknown));

@@ -1,9 +1,12 @@
 // Subscripts: numbers, slices, None, ..., lists, tensors of indices and masks.
+#include "interpreter/calls/unseen.hpp"
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/python/fixed.hpp"
 #include "libraries/torch/meaning/contents.hpp"
 #include "libraries/torch/ops/operators.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "values/devices.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <span>
@@ -449,7 +452,42 @@ Value picked_from(Op& op, const TensorState& input, const Shape& shape) {
   return made;
 }
 
+bool is_on_cpu_alone(Op& op, const values::Device& device) {
+  const auto possible = values::possible_devices(op.s, device);
+  const auto is = [](std::string_view kind) {
+    return
+        [kind](const values::PossibleDevice& one) { return one.text.substr(0, one.text.find(':')) == kind; };
+  };
+  return std::ranges::any_of(possible, is("cpu")) && std::ranges::none_of(possible, is("cuda"));
+}
+
+// Indices on the CPU pick from a tensor wherever it lies; those on a GPU do not pick from one on the CPU.
+// False: the call fails.
+bool indices_reach(Op& op, Value given, const TensorState& input, const std::vector<Value>& items) {
+  const values::Device* lies = input.device;
+  if (!lies && given.is(Kind::unknown)) lies = interpreter::left_on(*given.as<values::Unknown>());
+  if (!lies || !is_on_cpu_alone(op, *lies)) return true;
+  for (const Value& item : items) {
+    const TensorState* index = op.tensor(op.run.resolve(item));
+    // One without dimensions is a number.
+    if (!index || !index->device || index->shape.dims.empty()) continue;
+    const Op::Apart apart = op.devices_apart(*lies, *index->device);
+    if (apart.one.empty() || apart.one != "cpu") continue;
+    const std::string text = op.name("input") + " is on `cpu` and its index" +
+        (items.size() == 1 ? " " + op.name("index") : std::string()) + " is on " + values::code(apart.other) +
+        ": an index has to lie on the CPU or where the tensor does";
+    if (apart.when) {
+      op.fail_when(apart.when, ProblemKind::device, text);
+      return true;
+    }
+    op.fail(ProblemKind::device, text);
+    return false;
+  }
+  return true;
+}
+
 Value get_item(Op& op) {
+  const Value given = op.run.resolve(op.call.at(0));
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   const Value index = op.run.resolve(op.call.at(1));
@@ -470,6 +508,7 @@ Value get_item(Op& op) {
           is_tuple = true;
           break;
         }
+  if (!indices_reach(op, given, *input, items)) return op.unknown();
   const auto* written = text && text->kind == syntax::ExprKind::tuple ? &syntax::as<syntax::TupleExpr>(*text)
                                                                       : nullptr;
   if (written && written->elements.size() != items.size()) written = nullptr;
