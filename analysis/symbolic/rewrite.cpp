@@ -14,7 +14,7 @@ constexpr int most_iterations = 6;
 Int Context::State::rewrite(Int a) {
   if (log.empty() || rewriting) return a;
   if (restating) return rewrite_now(a);
-  return rewritten.ask(
+  return rewrites.ask(
       named(now, a->index), [&] { return named(bounds_near(a->mentions), a->index); },
       [&] { return rewrite_now(a); });
 }

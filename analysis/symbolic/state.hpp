@@ -385,7 +385,7 @@ struct Context::State {
   Int operate(Kind kind, std::span<const Int> operands, Use use);
   bool rewriting = false;
   bool restating = false;  // a rule stands for itself
-  Memo<Int> rewritten{1 << 13};
+  Memo<Int> rewrites{1 << 13};
   bool propagating = false;
 
   // ------------------------------------------------------------ conditions (condition.cpp, decide.cpp)

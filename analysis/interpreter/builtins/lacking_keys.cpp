@@ -69,10 +69,10 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});
     if (const auto at = written.find(key.text()); at != std::string_view::npos) {
-      std::string text(written);
-      text.replace(at, key.text().size(), meant);
+      std::string mended(written);
+      mended.replace(at, key.text().size(), meant);
       event->suggested_edits.push_back(
-          {SuggestedEdit::How::replace, "", &index, text, "Write '" + meant + "'"});
+          {SuggestedEdit::How::replace, "", &index, mended, "Write '" + meant + "'"});
     }
   }
 }

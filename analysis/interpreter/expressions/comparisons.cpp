@@ -1,5 +1,6 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
 #include "interpreter/calls/noted_at.hpp"
+#include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"

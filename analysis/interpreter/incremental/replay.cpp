@@ -174,7 +174,7 @@ void IncrementalRun::end_item(const values::Scope& globals) {
     if (slot->birth > before.heap.clock || slot->value == value) continue;
     const auto& entries = globals.names.entries();
     const auto found = std::find_if(
-        entries.rbegin(), entries.rend(), [slot = slot](const auto& entry) { return entry.second == slot; });
+        entries.rbegin(), entries.rend(), [own = slot](const auto& entry) { return entry.second == own; });
     if (found != entries.rend())
       item.bound.push_back(found->first);
     else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) {
@@ -235,8 +235,8 @@ bool IncrementalRun::meddles(const Moments& before) const {
     const auto& [slot, value] = each;
     return slot->birth <= before.heap.clock && is_outside_write(*slot, value) && !is_left_by_import(*slot) &&
         !replay_.is_of_statements(*slot) &&
-        std::none_of(entries.begin(), entries.end(),
-            [slot = slot](const auto& entry) { return entry.second == slot; });
+        std::none_of(
+            entries.begin(), entries.end(), [own = slot](const auto& entry) { return entry.second == own; });
   });
 }
 
