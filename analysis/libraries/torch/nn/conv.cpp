@@ -224,6 +224,26 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   return convolve(op, spatial, transposed, in, out, w);
 }
 
+// Over time first: input [T, B, in], weight [K, in, out], bias [out].
+Value over_time(Op& op) {
+  const TensorState *input = op.expect("input"), *weight = op.expect("weight"), *bias = op.expect("bias");
+  if (!input || !weight || !bias || !input->shape.ndim_known || !weight->shape.ndim_known)
+    return op.unknown();
+  for (const auto& [name, state] : {std::pair("input", input), std::pair("weight", weight)})
+    if (state->shape.dims.size() != 3)
+      return op.fail(ProblemKind::layer_input,
+          "`conv_tbc` takes three dimensions, but " + op.name(name) + " has shape " + op.words(state->shape));
+  const auto &in = input->shape.dims, &kernel = weight->shape.dims;
+  if (op.equal(in[2], kernel[1]) == Answer::no)
+    return op.fail(ProblemKind::layer_input,
+        op.name("input") + " has " + op.words(in[2]) + " channels, and " + op.name("weight") + " takes " +
+            op.words(kernel[1]),
+        {in[2], kernel[1]});
+  const Int padded = op.add(in[0].size, op.mul(op.s.constant(2), op.size("pad")));
+  return op.result(
+      Shape{true, {op.made(op.add(op.sub(padded, kernel[0].size), op.s.constant(1))), in[1], kernel[2]}});
+}
+
 constexpr std::string_view plain_convolution =
     "in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, bias=True, padding_mode='zeros', device=None, dtype=None";
 constexpr std::string_view back =
@@ -262,6 +282,7 @@ constexpr Operator convolution_operators[] = {
     {"conv_transpose1d", arguments_back, "torch F", functional<1, true>, Type::input},
     {"conv_transpose2d", arguments_back, "torch F", functional<2, true>, Type::input},
     {"conv_transpose3d", arguments_back, "torch F", functional<3, true>, Type::input},
+    {"conv_tbc", "input, weight, bias, pad=0", "torch F", over_time, Type::input},
 };
 
 }  // namespace
