@@ -203,7 +203,7 @@ void warn_of_sizes(Op& op) {
     op.warn(ProblemKind::suspicious_broadcast,
         op.name(first) + " has shape " + op.words(a->shape) + " and " + op.name(second) + " has shape " +
             op.words(b->shape) +
-            ": the loss repeats the smaller one, which is hardly meant. Give both the same shape");
+            ": the loss repeats the smaller one, which is likely a mistake. Give both the same shape");
 }
 
 // What a loss reports once the result goes into it. `if_trained`: only where the loss is trained through the

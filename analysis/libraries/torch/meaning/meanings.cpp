@@ -159,6 +159,7 @@ constexpr NamedMeaning rows[] = {
     {"chunk", {.algebra = A::chunked, .memory = M::view}},
     {"tensor_split", {.algebra = A::chunked, .memory = M::view}},
     {"cat", {.algebra = A::joined}},
+    {"tensor", {.algebra = A::built}},
     {"stack", {.algebra = A::joined}},
     {"cos", {.algebra = A::cosine, .elementwise = true}},
     {"sin", {.algebra = A::sine, .elementwise = true}},

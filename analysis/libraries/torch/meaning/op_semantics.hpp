@@ -15,6 +15,7 @@ enum class OpSemantics : std::uint8_t {
   reordered,   // in another order: transpose, permute…
   detached,    // the same numbers in the same memory, without their history: detach, .data
   copied,      // the numbers of the second, written into the first: copy_
+  built,       // of Python's numbers, or of a tensor's without their history: tensor
   masked,      // some of the numbers replaced: masked_fill, triu
   repeated,    // the same numbers, some of them several times: expand, repeat
   padded,      // the same numbers, and one number around them: pad
