@@ -18,6 +18,7 @@ std::vector<Row> apex_rows();
 std::vector<Row> deepspeed_rows();
 bool runs_loop(const Row& row);      // of DeepSpeed: the stages of a pipeline clear and step themselves
 std::vector<Row> metric_rows();      // torchmetrics
+std::vector<Row> average_rows();     // torch_ema
 std::vector<Row> trainer_rows();     // the Trainer of transformers
 std::vector<Row> log_rows();         // where programs write down how a training goes
 std::vector<Row> pretrained_rows();  // what unseen packages let programs derive from

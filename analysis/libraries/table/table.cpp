@@ -101,6 +101,7 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "lion_pytorch",
     "prodigyopt",
     "schedulefree",
+    "torch_ema",
     "typing_extensions",
     "scipy",
     "PIL",
@@ -249,7 +250,7 @@ Table::Table() {
       {parallel_rows,
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
-      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torchmetrics, transformers"},
+      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torch_ema, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
