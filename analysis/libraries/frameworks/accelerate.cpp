@@ -164,7 +164,7 @@ const std::deque<Hidden>& accelerate_hidden() {
           {.name = "the forward of a prepared model",
               .when = values::When::with_buffers,
               .joins = true,
-              .inside = "what accelerator.unwrap_model gives"},
+              .inside = "what `accelerator.unwrap_model` gives"},
           RowKind::method, Operation::parallel_forward},
       {"accelerate.$Sharded.forward", "*arguments, **options", nothing_learned,
           {.name = "the forward of a sharded model",

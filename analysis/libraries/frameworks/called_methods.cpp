@@ -11,14 +11,14 @@ std::span<const CalledMethod> called_methods() {
           .unless_off = "automatic_optimization",
           .unless_calls = "optimizers",
           .why =
-              "Lightning makes the backward and the step of the loss that `training_step` returns, and skips both where it returns nothing: the model is never trained. Return the loss."},
+              "Lightning runs the backward and the step of the loss that `training_step` returns, and skips both where it returns nothing: the model is never trained. Return the loss."},
       {.of = "pytorch_lightning.LightningModule",
           .method = "training_step",
           .no_backward = true,
           .unless_off = "automatic_optimization",
           .unless_calls = "optimizers",
           .why =
-              "Lightning makes the backward of the loss that `training_step` returns, so this is the second one through the same graph: \"Trying to backward through the graph a second time\". Leave the backward to Lightning, or set `self.automatic_optimization = False`."},
+              "Lightning runs the backward of the loss that `training_step` returns, so this is the second one through the same graph: \"Trying to backward through the graph a second time\". Leave the backward to Lightning, or set `self.automatic_optimization = False`."},
       {.of = "pytorch_lightning.LightningModule",
           .method = "configure_optimizers",
           .first_of = "torch.optim.lr_scheduler.",

@@ -278,7 +278,8 @@ Value referred(Call& call, Value whole, std::string_view text, int depth) {
           call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
       if (is_closed && depth <= 1)
         tell_of_field(call, whole,
-            "`" + std::string(text) + "` names a key that the configuration has not: InterpolationKeyError");
+            "`" + std::string(text) +
+                "` names a key that the configuration does not have: InterpolationKeyError");
       return not_seen(call);
     }
   }

@@ -62,7 +62,7 @@ extern constexpr Rule rule = complete({
              "    loss = loss_fn(model(x), y)\n"
              "loss.backward()\n",
     .silent =
-        "A region made with `enabled=False`; a context that is `nullcontext()`, or not known; a backward behind the region.",
+        "A region made with `enabled=False`; a context that is `nullcontext()`, or not known; a backward after the region.",
     .fix = "Moves the backward out of the `with`, where it is the last statement in it.",
     .fix_kind = FixKind::always_right,
     .check = check,

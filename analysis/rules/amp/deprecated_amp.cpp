@@ -76,7 +76,7 @@ extern constexpr Rule rule = complete({
     .right = "scaler = torch.amp.GradScaler(\"cuda\")\n"
              "with torch.amp.autocast(\"cuda\"):\n"
              "    loss = loss_fn(model(x), y)\n",
-    .silent = "Names behind a `try` or an `if`, by which programs choose for older versions.",
+    .silent = "Names under a `try` or an `if`, by which programs choose for older versions.",
     .fix =
         "Uses the name of torch.amp with the device; offered only, because it needs PyTorch 2.3 (GradScaler) or 1.10.",
     .fix_kind = FixKind::needs_decision,

@@ -52,8 +52,8 @@ extern constexpr Rule rule = complete({
     .summary = "unscale_() twice for one optimizer before the update, or after its step",
     .why =
         "`scaler.unscale_(optimizer)` divides the gradients by the scale, once per step. A second call raises \"unscale_() has already been "
-        "called on this optimizer since the last update().\", a call behind the step \"unscale_() is being called after step().\" With "
-        "accumulation it belongs behind the condition under which the step is made: micro-batches that come after it would add scaled "
+        "called on this optimizer since the last update().\", a call after the step \"unscale_() is being called after step().\" With "
+        "accumulation it belongs under the condition under which the step is made: micro-batches that come after it would add scaled "
         "gradients to unscaled ones.",
     .wrong = "scaler.scale(loss / accumulation).backward()\n"
              "scaler.unscale_(optimizer)\n"

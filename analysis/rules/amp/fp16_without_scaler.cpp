@@ -72,7 +72,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "bfloat16; evaluation under `no_grad`; regions that a flag switches; a program with a GradScaler anywhere, or whose loop a "
         "framework runs.",
-    .fix = "None: scaling, or another type, is to be decided.",
+    .fix = "None: decide between scaling and another type.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -134,7 +134,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Models in float16 that only compute (a teacher); bfloat16; casts outside autocast, or without gradients; models that became float32 again; "
         "optimizers that keep their own copies in float32 and are not PyTorch's.",
-    .fix = "Removes the cast inside autocast. How the model is to be trained is to be decided.",
+    .fix = "Removes the cast inside autocast. How to train the model is your decision.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

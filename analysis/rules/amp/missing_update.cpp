@@ -217,7 +217,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "One update for several optimizers; an update in another function that the loop calls; a step outside a loop, whose caller may "
         "update (but not that of a class which makes the scaler for itself and never updates it); a scaler that is handed to code that is not seen; a scaler made with `enabled=False`.",
-    .fix = "Adds `scaler.update()` behind the step.",
+    .fix = "Adds `scaler.update()` after the step.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

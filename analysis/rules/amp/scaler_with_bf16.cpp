@@ -63,7 +63,7 @@ extern constexpr Rule rule = complete({
              "scaler.scale(loss).backward()\n",
     .silent =
         "A scaler that is enabled for float16 only; a type that comes from the command line; programs that use both types.",
-    .fix = "None: whether the scaler goes, or gets a condition, is to be decided.",
+    .fix = "None: decide whether the scaler goes, or gets a condition,.",
     .fix_kind = FixKind::none,
     .check = check,
 });

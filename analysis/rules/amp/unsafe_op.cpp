@@ -47,7 +47,7 @@ extern constexpr Rule rule = complete({
     .right = "with torch.autocast(\"cuda\"):\n"
              "    loss = nn.functional.binary_cross_entropy_with_logits(model(x), y)\n",
     .silent =
-        "Autocast of the CPU, which computes it in float32; a nested region with `enabled=False`; the loss behind the region; the variants "
+        "Autocast of the CPU, which computes it in float32; a nested region with `enabled=False`; the loss after the region; the variants "
         "with logits. When it is not known whether autocast is enabled, the finding is a warning that names the condition.",
     .fix = "None: the sigmoid stands somewhere else, and has to go with it.",
     .fix_kind = FixKind::none,

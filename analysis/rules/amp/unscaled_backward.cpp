@@ -115,7 +115,7 @@ extern constexpr Rule rule = complete({
              "scaler.step(optimizer)\n"
              "scaler.update()\n",
     .silent =
-        "A scaler made with `enabled=False`; a loss that is scaled elsewhere (`loss = scaler.scale(loss)`), or added behind `unscale_`; an optimizer whose "
+        "A scaler made with `enabled=False`; a loss that is scaled elsewhere (`loss = scaler.scale(loss)`), or added after `unscale_`; an optimizer whose "
         "parameters the loss does not reach; a loop that a framework runs. When it is not known whether the scaler is enabled, "
         "the finding is a warning that names the condition.",
     .fix = "Puts the loss into `scaler.scale(…)`.",

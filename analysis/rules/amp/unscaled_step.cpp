@@ -200,7 +200,7 @@ extern constexpr Rule rule = complete({
              "scaler.update()\n",
     .silent =
         "A scaler made with `enabled=False`; an optimizer whose parameters the scaled loss does not reach; gradients that "
-        "were unscaled with `scaler.unscale_(optimizer)` and are stepped behind a condition, which may look for inf and nan; `if scaler: scaler.step(opt) else: opt.step()`. When it is "
+        "were unscaled with `scaler.unscale_(optimizer)` and are stepped under a condition, which may look for inf and nan; `if scaler: scaler.step(opt) else: opt.step()`. When it is "
         "not known whether the scaler is enabled, the finding is a warning that names the condition.",
     .fix = "Replaces the call by `scaler.step(optimizer)` and adds `scaler.update()` where there is none.",
     .fix_kind = FixKind::always_right,

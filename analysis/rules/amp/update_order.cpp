@@ -118,8 +118,8 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "scaler.update() before the step, or at every micro-batch of an accumulation",
     .why =
-        "`scaler.update()` belongs behind the last `scaler.step` of an iteration. Before the step it raises \"No inf checks were recorded "
-        "prior to update.\", or, behind `unscale_`, makes the step divide the gradients again by a scale that may have changed. "
+        "`scaler.update()` belongs after the last `scaler.step` of an iteration. Before the step it raises \"No inf checks were recorded "
+        "prior to update.\", or, after `unscale_`, makes the step divide the gradients again by a scale that may have changed. "
         "Between two optimizers' steps it changes the scale of gradients that are still to be stepped.",
     .wrong = "scaler.step(optimizer_g)\n"
              "scaler.update()\n"
@@ -128,9 +128,9 @@ extern constexpr Rule rule = complete({
              "scaler.step(optimizer_d)\n"
              "scaler.update()\n",
     .silent =
-        "One update behind all steps; scalers of their own for each optimizer; a new backward between the update and the next step; an "
+        "One update after all steps; scalers of their own for each optimizer; a new backward between the update and the next step; an "
         "accumulation over one micro-batch; a scaler made with `enabled=False`.",
-    .fix = "Moves the update behind the step, or removes it where there is one already.",
+    .fix = "Moves the update after the step, or removes it where there is one already.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

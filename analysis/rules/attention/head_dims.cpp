@@ -112,7 +112,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Sizes that are not known; settings under names that are not known, and widths beside a head size of its own. A head size of its own that is not width / heads, as Qwen 3, Gemma 3 and latent attention have, is right where the "
         "projections agree with it. Views of anything but a projection are told by shape/reshape.",
-    .fix = "None: which of the numbers is meant is to be decided.",
+    .fix = "None: decide which of the numbers is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -1,4 +1,4 @@
-// attention/latent-sum: outputs of several latent attentions over the same input that are merely added.
+// attention/latent-sum: outputs of several latent attentions over the same input that are only added.
 #include "rules/attention/scores.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -78,8 +78,8 @@ void check(const Record& record, Report& report) {
     });
     if (!merely_added) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
-        "The outputs of two latent attentions are merely added: what one found out can cancel what the other did. A gate for each, or joining them before one output projection, "
-        "keeps both.");
+        "The outputs of two latent attentions are only added: what one found out can cancel what the other did. Give each a gate, or join "
+        "them before one output projection.");
   }
 }
 
@@ -88,7 +88,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "attention/latent-sum",
     .severity = Severity::hint,
-    .summary = "outputs of several latent attentions are merely added",
+    .summary = "outputs of several latent attentions are only added",
     .why =
         "Each latent attention compresses the same input in its own way. Added up, their outputs share one space without anything that tells them apart, and the model has to learn not "
         "to let them cancel. A learned gate, or one output projection over both, is what is usually meant.",
@@ -97,7 +97,7 @@ extern constexpr Rule rule = complete({
              "output = gate * self.attention1(x) + (1 - gate) * self.attention2(x)\n",
     .silent =
         "Residual connections; attention beside a feed-forward layer; attentions one after the other; sums that are weighed or gated; attentions that do not compress.",
-    .fix = "None: how they are to be combined is to be decided.",
+    .fix = "None: decide how to combine them.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -40,7 +40,7 @@ std::vector<MaskParameter> masks_of(const Producer& made) {
 }
 
 std::string where(const Record& record, const PositionMask& mask) {
-  if (!mask.number) return mask.inverted ? "behind the lengths" : "before the lengths";
+  if (!mask.number) return mask.inverted ? "after the lengths" : "before the lengths";
   const TensorState* of = input(*mask.made);
   const std::string_view name = of ? Provenance::of(record).name_of(of) : std::string_view();
   const std::string text = name.empty() ? std::string("the tokens") : code(name);

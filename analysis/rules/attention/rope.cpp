@@ -191,7 +191,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Any positive base by itself: 1e4, 1.5e5, 5e5, 1e6 and 5e6 are all right in real models. A large base with a short context of its own is a hint only. "
         "Several tables in one model, as Gemma 3 has for local and global layers. Sizes that are not known.",
-    .fix = "None: which of the numbers is meant is to be decided.",
+    .fix = "None: decide which of the numbers is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

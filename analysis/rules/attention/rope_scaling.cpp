@@ -270,7 +270,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Dictionaries that are built in ways that are not followed; kinds of a library of your own under another key; rope_theta and partial_rotary_factor inside, as "
         "transformers 5 has them; settings for each kind of layer.",
-    .fix = "None: the numbers are to be decided.",
+    .fix = "None: the numbers are your choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });

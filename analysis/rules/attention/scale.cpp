@@ -79,7 +79,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Scales that are none of these numbers: Gemma's query_pre_attn_scalar, yarn's mscale, learned temperatures. Scores without a scale. Sizes that are not "
         "known. Where muP is meant, 1/d is right: suppress it there.",
-    .fix = "None: where the number comes from is to be decided.",
+    .fix = "None: decide where the number comes from.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -177,7 +177,7 @@ extern constexpr Rule rule = complete({
              "        return loss\n",
     .silent =
         "Manual optimization, however it is switched on; what a framework does only since a version below which the requirements keep it; methods that only raise, or are empty, for others to write; decorated ones; classes with bases that are not seen.",
-    .fix = "None: what is to be returned is yours to say.",
+    .fix = "None: decide what to return.",
     .fix_kind = FixKind::none,
     .check = check,
 });

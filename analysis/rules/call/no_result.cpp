@@ -31,9 +31,9 @@ extern constexpr Rule rule = complete({
              "\n"
              "loss = Net()(batch).mean()\n",
     .silent =
-        "Functions with a `return` that gives a value, on whatever path; bodies that do nothing, which others write in their place; methods of objects that may be of a derived class; functions behind "
+        "Functions with a `return` that gives a value, on whatever path; bodies that do nothing, which others write in their place; methods of objects that may be of a derived class; functions under "
         "a decorator that is not seen; a result that is only compared, kept or handed on.",
-    .fix = "What the function is to return is for its author to say.",
+    .fix = "None: decide what to return.",
     .fix_kind = FixKind::none,
     .check = check,
     .local = true,

@@ -329,7 +329,7 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   if (put.event->arguments.empty() || put.guarded) return;
   if (argument(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
     report.add(Severity::warning, put.event->place, put.event->calls,
-        "No name of the state is one of the model's: with `strict=False` nothing is loaded, silently.");
+        "No key of the state matches the model: `strict=False` loads nothing and does not say so.");
     return;
   }
   const Loaded loaded = loaded_from(checkpoint_root, put.event->arguments[0]);
@@ -404,8 +404,8 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   if (!loose && theirs.complete && ours.complete && !theirs.tensors.empty()) {
     const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
     if (!missing.empty() || !unexpected.empty()) {
-      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it has not"
-                            : "The model has '" + missing + "', and the checkpoint has not") +
+      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it does not"
+                            : "The model has '" + missing + "', and the checkpoint does not") +
           ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
           " key(s) in state_dict\" for it and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
       return;

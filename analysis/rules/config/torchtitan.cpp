@@ -193,7 +193,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a key of torchtitan's TOML that no section has, or a value of another type",
     .why =
-        "torchtitan makes dataclasses of its TOML file, and ends over names that they do not have: \"Invalid field names\". Values are not converted: `seq_len = \"8192\"` stays a text "
+        "torchtitan makes dataclasses of its TOML file, and rejects names that they do not have: \"Invalid field names\". Values are not converted: `seq_len = \"8192\"` stays a text "
         "until something computes with it, on every node, after the rendezvous. As the dataclasses of torchtitan 0.2 say it.",
     .wrong =
         "[training]\nlocal_batch_sise = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",

@@ -227,7 +227,7 @@ extern constexpr Rule rule = complete({
              "        train_step(x, y)\n",
     .silent =
         "Loops that stop early and go on with the rest later; iterators that are made in the outer loop, or by code that is not seen; loops that call no model; own iterators that a method begins anew, or that the outer loop hands on.",
-    .fix = "None: where it is to be created is to be decided.",
+    .fix = "None: decide where to create it.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -254,8 +254,8 @@ extern constexpr Rule rule = complete({
              "scaler = StandardScaler().fit(X_train)\n"
              "X_train, X_val = scaler.transform(X_train), scaler.transform(X_val)\n",
     .silent =
-        "Fitting on the training part; random splits of samples that do not overlap; the same data behind samplers or subsets that part it; label encoders.",
-    .fix = "None: where the data is to be parted is the program's choice.",
+        "Fitting on the training part; random splits of samples that do not overlap; the same data under samplers or subsets that part it; label encoders.",
+    .fix = "None: where to split the data is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -86,7 +86,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a transform that is set for one part of a data set is set for all of its parts",
     .why =
-        "`random_split` and `Subset` keep indices, and one data set behind all parts. `val.dataset.transform = …` is written into that data set: the training images lose their augmentation, too, or the validation images get it, whichever comes last.",
+        "`random_split` and `Subset` keep indices, and all parts share one data set. `val.dataset.transform = …` is written into that data set: the training images lose their augmentation, too, or the validation images get it, whichever comes last.",
     .wrong = "train, val = random_split(dataset, [0.9, 0.1])\n"
              "val.dataset.transform = plain\n",
     .right = "train, val = random_split(range(len(dataset)), [0.9, 0.1])\n"

@@ -74,7 +74,7 @@ extern constexpr Rule rule = complete({
              "batch = self.next\n",
     .silent =
         "Programs that wait for any stream, event or the device; streams that are given, or handed to code that is not seen; programs that do not train.",
-    .fix = "None: where the batch is used first is to be decided.",
+    .fix = "None: decide where the batch is used first.",
     .fix_kind = FixKind::none,
     .check = check,
 });

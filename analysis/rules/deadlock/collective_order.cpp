@@ -27,7 +27,7 @@ extern constexpr Rule rule = complete({
              "dist.all_reduce(loss)\n",
     .silent =
         "Both sides of a branch with the same sequence; collectives of different groups whose members are not the same; a guard"
-        " and its opposite, one behind the other, that meet each other.",
+        " and its opposite, one after the other, that meet each other.",
     .fix = "None: which of the orders is meant is yours to decide.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -16,7 +16,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "some ranks leave before a collective that the others enter",
     .why =
-        "A rank that has left the function, the iteration or the loop does not come to the collectives behind it, and every other "
+        "A rank that has left the function, the iteration or the loop does not reach the collectives after it, and every other "
         "rank of the group waits there until the time limit. Often the exit is a harmless-looking guard: `if rank != 0: return`"
         " in a helper that ends in a barrier, or a `break` that only the first rank decides.",
     .wrong = "def save(rank, state):\n"
@@ -29,7 +29,7 @@ extern constexpr Rule rule = complete({
              "        torch.save(state, \"last.pt\")\n"
              "    dist.barrier()\n",
     .silent =
-        "An exit that all ranks take together (configuration, epoch, a value that was broadcast or reduced); an exit behind the"
+        "An exit that all ranks take together (configuration, epoch, a value that was broadcast or reduced); an exit after the"
         " last collective; an exit in front of which the rank entered the same collectives as the others; programs that end on "
         "the spare ranks.",
     .fix =

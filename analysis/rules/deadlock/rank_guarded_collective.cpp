@@ -13,6 +13,7 @@
 #include "rules/source.hpp"
 #include "syntax/text.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,6 +28,12 @@ using values::Kind;
 using values::Operation;
 
 namespace {
+
+// `model.module`, or words that hold the name of a method.
+std::string what_is_inside(const values::CollectiveInfo& info) {
+  const bool is_code = info.inside.find(' ') == std::string_view::npos;
+  return is_code ? values::code(info.inside) : std::string(info.inside);
+}
 
 // "another broadcast", "another forward of a DDP module"
 std::string another(std::string_view name) { return "another " + call_text(without_article(name)); }
@@ -269,13 +276,13 @@ private:
           name + ", which sends its buffers: the other ranks take them in their next forward" +
           at_line(met->place) +
           ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest: call " +
-          std::string(event.row->collective->inside) + " here.";
+          what_is_inside(*event.row->collective) + " here.";
     } else if (forward && !hangs) {
       message = entering + " runs " + name +
           (may_send_buffers(event.self)
                   ? ". If it has buffers, as those of batch norms, it sends them, and the other ranks take them in place of what comes next: call "
                   : ". It has no buffers to send, so this works until it gets one or runs backward: call ") +
-          std::string(event.row->collective->inside) + " here.";
+          what_is_inside(*event.row->collective) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;
       message = both(seen.jobs, condition_of(event));

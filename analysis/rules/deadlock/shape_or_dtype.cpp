@@ -17,7 +17,7 @@ extern constexpr Rule rule = complete({
     .why =
         "The ranks of a collective have to pass tensors with the same number of elements and the same dtype, and all_gather, "
         "gather and scatter need a list with one tensor for each rank of the group. gloo fails; NCCL hangs or hands out what "
-        "lies behind the tensor.",
+        "lies after the tensor.",
     .wrong = "parts = [torch.zeros(2) for _ in range(world_size)]\n"
              "dist.all_gather(parts, torch.zeros(2 + rank))\n",
     .right = "sizes = [torch.zeros(1, dtype=torch.long) for _ in range(world_size)]\n"

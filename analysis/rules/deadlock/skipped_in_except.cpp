@@ -209,7 +209,8 @@ extern constexpr Rule rule = complete({
     .silent =
         "A try without collectives in it and in its handlers; a handler that raises again or ends the process; exceptions that every rank "
         "has (imports, configuration).",
-    .fix = "None: let every rank enter the collective behind the try, with a flag that tells who failed.",
+    .fix =
+        "None: let every rank enter the collective after the try, with a flag that tells which rank failed.",
     .fix_kind = FixKind::none,
     .check = check,
 });

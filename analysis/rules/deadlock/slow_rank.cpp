@@ -26,7 +26,7 @@ extern constexpr Rule rule = complete({
              "    snapshot_download(name)\n"
              "dist.barrier()\n",
     .silent =
-        "Groups whose timeout was raised; work that is known to be short; work of all ranks; work behind the last collective.",
+        "Groups whose timeout was raised; work that is known to be short; work of all ranks; work after the last collective.",
     .fix =
         "None: pass a longer `timeout` to init_process_group or new_group, or let the other ranks wait for a file.",
     .fix_kind = FixKind::none,

@@ -168,7 +168,7 @@ extern constexpr Rule rule = complete({
              "    address = store.get(\"address\")\n",
     .silent =
         "Programs in which a key is set that is not known; keys made of the rank that some process of a small job sets; stores that are handed to code that is not seen; programs that set no key.",
-    .fix = "None: which of the two names is meant is to be decided.",
+    .fix = "None: decide which of the two names is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -60,7 +60,7 @@ extern constexpr Rule rule = complete({
         "Requests that are waited for anywhere, also in a list, or whose group comes to a barrier before their tensor is read; functions whose callers are not seen and may get the request; programs with a wait() whose "
         "request is not known, and those that poll.",
     .fix =
-        "Waits right behind the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",
+        "Waits right after the call. Where to wait is yours to decide: the later, the more work overlaps with the communication.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

@@ -44,7 +44,7 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
           (refused ? (always ? "DeepSpeed" : std::string(asked)) + " refuses " + (several ? "them" : "it") +
                       (always || is_of_optimizer(section)
                               ? ""
-                              : std::string(", and older versions pass over ") + (several ? "them" : "it"))
+                              : std::string(", and older versions ignore ") + (several ? "them" : "it"))
                    : std::string(several ? "they are" : "it is") + " not read"));
   for (std::size_t i = 1; i < fields.size(); ++i)
     report.relate(finding, fields[i]->key_span, "this one, too");

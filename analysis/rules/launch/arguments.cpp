@@ -134,13 +134,13 @@ private:
     if (option.arity == Arity::none) {
       if (value.is_known() && !options_.of_click)
         refuse(value,
-            "`" + flag.text + "` takes no value, and the script ends over " + quoted(value.text) +
+            "`" + flag.text + "` takes no value, and the script rejects " + quoted(value.text) +
                 ": \"ignored explicit argument\"",
             option);
     } else if (option.arity == Arity::number && option.count != 1) {
       refuse(value,
           "`" + flag.text + "` takes " + std::to_string(option.count) +
-              " values, and the script ends over one: \"expected " + std::to_string(option.count) +
+              " values, and the script rejects one: \"expected " + std::to_string(option.count) +
               " arguments\"",
           option);
     } else {
@@ -201,7 +201,7 @@ private:
       if (!meant.empty())
         refuse(value,
             "the Trainer knows no `" + flag.text + "` of " + quoted(value.text) +
-                ", and ends over it: did you mean " + quoted(std::string(meant)) + "?",
+                ", and rejects it: did you mean " + quoted(std::string(meant)) + "?",
             option, true);
       return;
     }
@@ -215,7 +215,7 @@ private:
       why = "takes a number";
     }
     if (!why.empty())
-      refuse(value, "`" + flag.text + "` " + why + "; the script ends over " + quoted(value.text), option);
+      refuse(value, "`" + flag.text + "` " + why + "; the script rejects " + quoted(value.text), option);
   }
   static bool is_choice(const DeclaredOption& option, const std::string& text) {
     if (option.type != "int" && !option.type.empty() && option.type != "str") return true;
@@ -322,7 +322,7 @@ private:
     const std::string_view meant = documents::nearest(given.text, names);
     Finding& finding = report_.add(word.flag.by_default || by_default_ ? Severity::warning : Severity::error,
         given.written,
-        "`" + file_of(path_) + "` has no command `" + given.text + "`, and ends over it" +
+        "`" + file_of(path_) + "` has no command `" + given.text + "`, and rejects it" +
             (meant.empty() ? ": it is one of " + listed : ". Did you mean `" + std::string(meant) + "`?"));
     report_.relate(finding, commands.where, "the commands are declared here");
     if (!meant.empty() && given.written.end - given.written.begin == given.text.size())
@@ -363,7 +363,7 @@ private:
         "The Trainer's arguments of " +
             (at_once ? "transformers " + std::string(since) + " and later"
                      : std::string("newer transformers")) +
-            " have no " + listed + ": the script ends over " + (former_.size() > 1 ? "them" : "it"));
+            " have no " + listed + ": the script rejects " + (former_.size() > 1 ? "them" : "it"));
     for (std::size_t i = 1; i < former_.size(); ++i)
       report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
   }
@@ -378,7 +378,7 @@ private:
         elsewhere && elsewhere->parser == 0 && parser_ != 0)
       return refuse(flag,
           "`" + flag.text +
-              "` is an option of the script and none of this command: the script ends over it here. Write it before the command",
+              "` is an option of the script and none of this command: the script rejects it here. Write it before the command",
           *elsewhere);
     const std::string dashed = flag.text.starts_with("--") ? flag.text : "-" + flag.text;
     const std::vector<std::string_view> known = names();
@@ -408,8 +408,8 @@ private:
     const bool may_be_older = options_.of_dataclasses && there->where.path.empty();
     Finding& finding = report_.add(flag.by_default || may_be_older ? Severity::warning : Severity::error,
         flag.written,
-        "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and ends over it" +
-            end_over(false) + ". Did you mean `" + std::string(meant) + "`?");
+        "`" + file_of(path_) + "` declares no argument `" + flag.text + "` and rejects it" + end_over(false) +
+            ". Did you mean `" + std::string(meant) + "`?");
     if (!there->where.path.empty())
       report_.relate(finding, there->where, "`" + std::string(meant) + "` is declared here");
     const std::size_t whole = flag.text.size() + (word.attached ? 1 + word.attached->text.size() : 0);
@@ -452,7 +452,7 @@ private:
       listed += (i == 0 ? "`" : i + 1 < begun.size() ? ", `" : " and `") + std::string(begun[i]) + "`";
     report_.add(flag.by_default ? Severity::warning : Severity::error, flag.written,
         "`" + flag.text + "` is the beginning of " + listed + (begun.size() > 4 ? " and others" : "") +
-            ", and the script ends over it: \"ambiguous option\". Write the whole name");
+            ", and the script rejects it: \"ambiguous option\". Write the whole name");
   }
 
   // argparse ends once, over all of them.
@@ -465,7 +465,7 @@ private:
     Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error,
         unknown.front().written,
         "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed +
-            " and ends over " + (many ? "them" : "it") + end_over(many));
+            " and rejects " + (many ? "them" : "it") + end_over(many));
     for (std::size_t i = 1; i < unknown.size(); ++i)
       report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
   }

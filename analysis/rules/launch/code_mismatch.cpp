@@ -132,7 +132,7 @@ void tell(const LaunchLine& line, const Pair& pair, std::optional<bool> with_dee
           : pair.then == Then::launch
           ? what +
               ": with DeepSpeed the number of the launch counts, and the program's is ignored. Use one number in both"
-          : what + ": the argument in the program counts, and the launch is passed over. Remove one of them");
+          : what + ": the argument in the program counts, and the launch's is ignored. Remove one of them");
   report.relate(finding, code.where, "the program says it here");
   if (launch.where.path != path)
     report.relate(finding, launch.where, "the configuration of the launch says it here");

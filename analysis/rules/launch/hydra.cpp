@@ -308,7 +308,7 @@ void judge_overrides(
       continue;
     Finding& finding = report.add(Severity::warning, line.script->written,
         "`" + key +
-            "` is `???` in the configuration, and this launch does not give it: whoever reads it fails with \"Missing mandatory value: " +
+            "` is `???` in the configuration, and this launch does not give it: reading it fails with \"Missing mandatory value: " +
             key + "\"");
     report.relate(finding, leaf.where, "it has to be given");
     break;

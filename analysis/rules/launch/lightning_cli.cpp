@@ -233,7 +233,7 @@ private:
       std::string message = misuse.text;
       if (misuse.of_name && !misuse.is_former)
         message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
-            name + "`: it ends over `--trainer." + name + "`" +
+            name + "`: it rejects `--trainer." + name + "`" +
             (misuse.meant.empty() ? "" : ". Did you mean `" + std::string(misuse.meant) + "`?");
       Finding& finding = report_.add(
           severity, misuse.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
@@ -261,7 +261,7 @@ private:
       Finding& finding = report_.add(each.flag->by_default ? Severity::warning : Severity::error,
           each.flag->written,
           "LightningCLI makes its options of the arguments of `" + part.name + "`, which takes no `" + name +
-              "`: it ends over `--" + section + "." + name + "`" +
+              "`: it rejects `--" + section + "." + name + "`" +
               (meant.empty() ? "." : ". Did you mean `" + meant + "`?"));
       report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
       if (!meant.empty()) rename(finding, *each.flag, name, meant);
@@ -284,7 +284,7 @@ private:
         const std::string meant = near(part, field.key);
         Finding& finding = report_.add(named.by_default ? Severity::warning : Severity::error, named.written,
             "`" + section + "." + field.key + "` of `" + path->substr(path->rfind('/') + 1) +
-                "` is no argument of `" + part.name + "`, and LightningCLI ends over it" +
+                "` is no argument of `" + part.name + "`, and LightningCLI rejects it" +
                 (meant.empty() ? "." : ". Did you mean `" + meant + "`?"));
         report_.relate(finding, {*path, field.key_span}, "the key");
         report_.relate(finding, part.where, "the arguments of `" + part.name + "`");

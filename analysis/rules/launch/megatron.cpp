@@ -95,7 +95,7 @@ void judge_megatron_options(const DocumentInput& input, const LaunchLine& line, 
     // What the program's own scripts name, they declare.
     if (meant.empty() || is_of_package(input, line, {flag})) continue;
     Finding& finding = report.add(Severity::warning, word.written,
-        "Megatron declares no option `" + flag + "`, completes no beginnings, and ends over it: \"" +
+        "Megatron declares no option `" + flag + "`, completes no beginnings, and rejects it: \"" +
             "unrecognized arguments\". Did you mean `" + std::string(meant) + "`?");
     if (word.written.end - word.written.begin >= flag.size())
       report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(flag, meant),

@@ -47,7 +47,7 @@ void judge(std::string_view name, Span where, std::string_view program,
   if (meant.empty()) return;
   Finding& finding = report.add(Severity::warning, where,
       "`" + std::string(program) + "` has no option `--" + std::string(name) +
-          "`, and ends over it: \"unrecognized option\". Did you mean `--" + std::string(meant) + "`?");
+          "`, and rejects it: \"unrecognized option\". Did you mean `--" + std::string(meant) + "`?");
   if (where.end - where.begin == name.size() + 2)
     report.fix(finding, "Rename to --" + std::string(meant), documents::is_typo(name, meant), where,
         "--" + std::string(meant));

@@ -50,7 +50,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
         near ? "`" + launcher + "` has no option `" + given.flag.text + "` and refuses it: did you mean `" +
                 std::string(meant) + "`?"
              : "`" + launcher + "` of today has no option `" + given.flag.text +
-                "`, and refuses what it does not know. What is meant for the script stands behind the script");
+                "`, and refuses what it does not know. Arguments of the script come after the script");
     const std::uint32_t length = given.flag.written.end - given.flag.written.begin;
     if (near && length >= given.flag.text.size())
       report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.flag.text, meant),
@@ -105,15 +105,15 @@ void judge_local_rank(const DocumentInput& input, const LaunchLine& line, const 
   if (line.launcher == Launcher::deepspeed && !line.has("no_local_rank") && !underscore &&
       beginnings(options, "--local_rank").empty()) {
     Finding& finding = report.add(Severity::error, line.script->written,
-        "`deepspeed` hands every script `--local_rank=N`; this one declares no such argument and ends over it. Declare it, or launch with `--no_local_rank`");
+        "`deepspeed` hands every script `--local_rank=N`; this one declares no such argument and rejects it. Declare it, or launch with `--no_local_rank`");
     if (auto fix = declaration_of(input, options, path, "\"--local_rank\""))
       finding.fixes.push_back(std::move(*fix));
   }
   if (line.launcher == Launcher::torch_launch && !line.has("use_env") && !hyphen)
     report.add(underscore ? Severity::warning : Severity::error, line.script->written,
         underscore
-            ? "since PyTorch 2.0 torch.distributed.launch hands over `--local-rank`, with a hyphen; this script declares `--local_rank` only and ends over it. Declare both spellings, or launch with torchrun"
-            : "`torch.distributed.launch` hands every script its local rank as an argument; this one declares none and ends over it. Launch with torchrun");
+            ? "since PyTorch 2.0 torch.distributed.launch hands over `--local-rank`, with a hyphen; this script declares `--local_rank` only and rejects it. Declare both spellings, or launch with torchrun"
+            : "`torch.distributed.launch` hands every script its local rank as an argument; this one declares none and rejects it. Launch with torchrun");
 }
 
 // What one file of the name that is launched makes of its arguments.

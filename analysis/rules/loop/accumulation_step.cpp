@@ -242,7 +242,7 @@ extern constexpr Rule rule = complete({
         "gradients are accumulated over several batches, and their sum, the moment of the step or the last batches are wrong",
     .why =
         "Gradients add up. Accumulated over n batches of which each loss is a mean, their sum is n times the gradient of one batch n times as large, and so is "
-        "the step of SGD (measured: 2.66 instead of 0.332). A step behind every batch, with gradients that are cleared every n, takes the first of them n times; gradients that are cleared for every batch, with a step every n, leave the last of them alone. `i % n == 0` holds "
+        "the step of SGD (measured: 2.66 instead of 0.332). A step after every batch, with gradients that are cleared every n, takes the first of them n times; gradients that are cleared for every batch, with a step every n, leave the last of them alone. `i % n == 0` holds "
         "for the first batch alone (measured with `i % 4 == 0` over 16 batches: steps of 1, 4, 4, 4, and 3 left over). And what the last batches of an epoch leave is lost where the next epoch clears it.",
     .wrong = "for i, (x, y) in enumerate(loader):\n"
              "    loss_fn(model(x), y).backward()\n"
@@ -258,7 +258,7 @@ extern constexpr Rule rule = complete({
         "Losses that are sums, or that were divided or weighted; gradients that are divided by hand; batches of which it is not known that some are left "
         "over; conditions that only decide what is logged; loops that a framework runs, which divides itself.",
     .fix =
-        "Divides the loss, moves the step to where the gradients are cleared or the other way round, counts from 1, or steps behind the last batch, too.",
+        "Divides the loss, moves the step to where the gradients are cleared or the other way round, counts from 1, or steps after the last batch, too.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -52,7 +52,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "loop/clip-after-step",
     .severity = Severity::error,
-    .summary = "gradients are clipped behind the step, or before the backward",
+    .summary = "gradients are clipped after the step, or before the backward",
     .why =
         "Clipping changes the gradients in place, for the step that follows. Behind `optimizer.step()` they have been used as they were, "
         "before `backward()` there are none: the call runs, and the steps are as large as without it (measured: a norm of 33.2 reaches the step instead of 1.0).",

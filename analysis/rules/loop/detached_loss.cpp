@@ -97,7 +97,7 @@ extern constexpr Rule rule = complete({
     .summary = "the backward of a loss that has no history",
     .why =
         "`backward()` walks back through the operations that made the loss. A number that `item()` gave has no `backward` at all. A tensor that was "
-        "detached, computed under `no_grad`, or made of integers (`argmax`) has no operations behind it: \"element 0 of tensors does not require "
+        "detached, computed under `no_grad`, or made of integers (`argmax`) has no history: \"element 0 of tensors does not require "
         "grad and does not have a grad_fn\". And a new tensor of numbers, made with `requires_grad=True`, has a gradient of its own, and the "
         "parameters get none (measured: 4 of 4).",
     .wrong = "loss = loss_fn(model(x), y).detach()\n"
@@ -108,7 +108,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Targets, averages and other parts of a loss that are detached on purpose; losses of which it is not known what they were computed from; "
         "a `try` that catches the failure; tests of it.",
-    .fix = "None: where the history was to be kept is to be decided.",
+    .fix = "None: decide where the history was to be kept.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -118,10 +118,10 @@ extern constexpr Rule rule = complete({
              "loss = F.cross_entropy(probabilities, y)\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",
     .silent =
-        "`log_softmax` before `cross_entropy`, which changes nothing; targets that are probabilities; a softmax of attention, behind which layers "
+        "`log_softmax` before `cross_entropy`, which changes nothing; targets that are probabilities; a softmax of attention, after which layers "
         "follow; tensors of which it is not known what was done to them last.",
     .fix =
-        "Replaces `nll_loss` of scores by `cross_entropy`, and `binary_cross_entropy` by `binary_cross_entropy_with_logits`. Where a softmax is to go is to be decided: others may use its probabilities.",
+        "Replaces `nll_loss` of scores by `cross_entropy`, and `binary_cross_entropy` by `binary_cross_entropy_with_logits`. Which softmax to remove is your decision: other code may use its probabilities.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -279,7 +279,7 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const Operat
   if (name.empty()) return;
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
       code(name) + " is evaluated in training mode, " + std::string(how) +
-          ": dropout and batch norms in it do what they do in training. Call " + code(name + ".eval()") +
+          ": dropout and batch norms in it behave as in training. Call " + code(name + ".eval()") +
           " first.");
   if (!finding) return;
   report.relate(*finding, trained.place, "training mode is set here");
@@ -291,9 +291,9 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-      code(name) + " is evaluated in training mode, unless whoever calls " +
+      code(name) + " is evaluated in training mode, unless the caller of " +
           code(function_of(evaluation)->name.text()) +
-          " has set evaluation mode: dropout and batch norms in it do what they do in training. Call " +
+          " has set evaluation mode: dropout and batch norms in it behave as in training. Call " +
           code(name + ".eval()") + " first.");
   if (!finding) return;
   report.relate(*finding, trained.place, "training mode is set here");
@@ -309,8 +309,8 @@ void tell_loaded(
   Finding* finding = report.add(Severity::information, forward.place, forward.calls,
       "Nothing in this file puts " + code(name) +
           (loaded.whole
-                  ? " into evaluation mode: a model that is loaded as a whole is in the mode that it was saved in, and in training mode dropout and batch norms do what they do in training. Call "
-                  : " into evaluation mode: a model that was made to load weights into is in training mode, in which dropout and batch norms do what they do in training. Call ") +
+                  ? " into evaluation mode: a model that is loaded as a whole is in the mode that it was saved in, and in training mode dropout and batch norms behave as in training. Call "
+                  : " into evaluation mode: a model that was made to load weights into is in training mode, in which dropout and batch norms behave as in training. Call ") +
           code(name + ".eval()") + " first.");
   if (finding)
     report.relate(*finding, loaded.place, loaded.whole ? "it is loaded here" : "its weights are loaded here");
@@ -432,7 +432,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       if (name.empty() || !once(forward.place)) continue;
       Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
           code(name) +
-              " is evaluated in training mode, which was set before the training: dropout and batch norms in it do what they do in training. Call " +
+              " is evaluated in training mode, which was set before the training: dropout and batch norms in it behave as in training. Call " +
               code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
       if (!finding) continue;
       report.relate(*finding, evaluation.mode->place, "training mode is set here");
@@ -565,9 +565,9 @@ extern constexpr Rule rule = complete({
     .silent =
         "A `train()` anywhere in the loop; models without layers to which the mode matters; losses that are computed under `no_grad` within training (a teacher); "
         "models that say themselves what train() does; `eval()` of another model (a teacher); `eval()` before the backward of the same iteration, by which "
-        "programs freeze statistics on purpose; a single evaluation behind the training.",
+        "programs freeze statistics on purpose; a single evaluation after the training.",
     .fix =
-        "Puts `eval()` before an evaluation that lacks it, and `train()` behind. Where it is only train() that lacks, its place is to be decided.",
+        "Puts `eval()` before an evaluation that lacks it, and `train()` after it. Where only train() is missing, decide where it goes.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

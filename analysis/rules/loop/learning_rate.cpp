@@ -97,7 +97,7 @@ extern constexpr Rule rule = complete({
     .right = "optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.1)\n",
     .silent =
         "SGD with 0.1; small decays with Adam (1e-4, 5e-4), which many recipes use; values that are not known.",
-    .fix = "None: the numbers are to be decided.",
+    .fix = "None: the numbers are your choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -192,7 +192,7 @@ extern constexpr Rule rule = complete({
         "optimizer = torch.optim.AdamW([{\"params\": decayed}, {\"params\": plain, \"weight_decay\": 0.0}])\n",
     .silent =
         "Frozen parameters; a model of which one part alone is trained, as the head on a trunk, or of which a part was loaded or put into evaluation mode, as a network that a loss compares by; programs that train one kind of parameter alone, as the biases; optimizers whose parameters are not known.",
-    .fix = "None: which group is meant is to be decided.",
+    .fix = "None: decide which group is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -165,15 +165,15 @@ public:
       if (!returns_something(method)) return;
       tell({function.chunk, method.name_span},
           "With " + off +
-              " the loss that this returns is thrown away: the framework makes no backward and no step, and the model is never trained. Make them here, or leave the flag alone.");
+              " the loss that this returns is thrown away: the framework runs no backward and no step, and the model is never trained. Run them here, or leave the flag alone.");
     } else if (backward && !step) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
           "With " + off +
-              " the framework makes no step, and this class makes none: the model is never trained. Call `step()` of the optimizer after the backward.");
+              " the framework runs no step, and this class runs none: the model is never trained. Call `step()` of the optimizer after the backward.");
     } else if (step && !backward) {
       tell(at("step"),
           "With " + off +
-              " the framework makes no backward, and this class makes none: the optimizer steps without gradients. Call " +
+              " the framework runs no backward, and this class runs none: the optimizer steps without gradients. Call " +
               code("self." + std::string(by.backward) + "(loss)") + " before the step.");
     } else if (backward && step && !clears) {
       tell(at(calls.has(by.backward) ? by.backward : "backward"),
@@ -198,7 +198,7 @@ private:
     if (!returns_something(method)) return;
     if (const Expr* call = own_call(method, "step", by.optimizers))
       tell({function.chunk, call->span},
-          "The framework makes the step after the backward of the loss that " + code(by.method) +
+          "The framework runs the step after the backward of the loss that " + code(by.method) +
               " returns: this one steps before there are gradients of this batch. Leave it out, or set " +
               code("self." + std::string(by.flag) + " = False") + ".");
   }
@@ -231,7 +231,7 @@ extern constexpr Rule rule = complete({
     .summary =
         "a LightningModule optimizes by hand and leaves a part out, or does what Lightning does as well",
     .why =
-        "With `automatic_optimization = False` Lightning makes no backward, no step and clears no gradients: `training_step` has to. What is left out is left out without a word, since Lightning "
+        "With `automatic_optimization = False` Lightning runs no backward, no step and clears no gradients: `training_step` has to. What is left out is left out without a word, since Lightning "
         "cannot know what is meant. Without the flag Lightning does all of it with the loss that is returned, and refuses `manual_backward`.",
     .wrong = "def training_step(self, batch, index):\n"
              "    optimizer = self.optimizers()\n"

@@ -216,7 +216,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "A backward in a closure or in a function that the loop calls, torch.autograd.backward; gradients that are set by hand; loops that only draw a schedule "
         "(`optimizer.step(); scheduler.step()`); code that is not seen and may run the backward; frameworks.",
-    .fix = "None: which loss is meant is to be decided.",
+    .fix = "None: decide which loss is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

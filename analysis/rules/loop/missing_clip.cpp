@@ -184,7 +184,7 @@ extern constexpr Rule rule = complete({
     .summary =
         "recurrent layers, attention or experts are trained without clipping the gradients, or with a limit that is never reached",
     .why =
-        "The gradients of recurrent layers, of deep stacks of attention, and of experts behind a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
+        "The gradients of recurrent layers, of deep stacks of attention, and of experts after a router, grow by orders of magnitude on single batches: the loss jumps, and many steps "
         "are lost, or it becomes nan. `clip_grad_norm_` before the step bounds what one batch can do; a limit of ten thousand does not.",
     .wrong = "loss = loss_fn(lstm(x)[0], y)\n"
              "loss.backward()\n"

@@ -165,7 +165,7 @@ extern constexpr Rule rule = complete({
              "    optimizer.step()\n",
     .silent =
         "Parameters that the program changes by hand; gradients of inputs; an optimizer that is handed to code that is not seen; a step in another function that the loop calls.",
-    .fix = "None: where the step belongs is to be decided.",
+    .fix = "None: decide where the step belongs.",
     .fix_kind = FixKind::none,
     .check = check,
 });

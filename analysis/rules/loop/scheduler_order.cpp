@@ -482,7 +482,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "`step(epoch)` that says where it is; functions of the step whose numbers are neither the steps nor the epochs; restarts with fractions of an epoch; a warm-up that steps per batch; steps that a GradScaler "
         "skips; schedulers of code that is not seen.",
-    .fix = "Moves the scheduler's step behind the optimizer's, where both stand in one block.",
+    .fix = "Moves the scheduler's step after the optimizer's, where both stand in one block.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -96,7 +96,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Models without causal attention, as masked language models and autoencoders; targets of a data set, which may be shifted "
         "already; models of libraries, which shift their labels themselves.",
-    .fix = "None: whether the inputs or the scores are to be cut is yours to say.",
+    .fix = "None: decide whether to cut the inputs or the scores.",
     .fix_kind = FixKind::none,
     .check = check,
 });

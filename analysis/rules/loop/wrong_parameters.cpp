@@ -587,7 +587,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Inputs that are trained (`Adam([image])`); parts of a model; a frozen network that the loss goes through, and an optimizer that has others beside frozen ones; losses of which it is not "
         "known what they were computed from.",
-    .fix = "None: which parameters are meant is to be decided.",
+    .fix = "None: decide which parameters are meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -62,7 +62,7 @@ extern constexpr Rule rule = complete({
              "loss.backward()\n"
              "optimizer.step()\n",
     .silent =
-        "Clearing behind the step, or before the backward; gradients that are thrown away on purpose because a loss is not finite; a second "
+        "Clearing after the step, or before the backward; gradients that are thrown away on purpose because a loss is not finite; a second "
         "backward between the clearing and the step (SAM); the gradients of another optimizer.",
     .fix = "Moves the call before the backward.",
     .fix_kind = FixKind::always_right,

@@ -221,7 +221,7 @@ extern constexpr Rule rule = complete({
              "F.cross_entropy(head(backbone(x)), y).backward()\n",
     .silent =
         "Parameters that some optimizer of the program has, as those of a discriminator through which the generator is trained; programs that read or write `.grad`, or ask for gradients; frameworks; "
-        "parts made or thawed behind the optimizer, which loop/wrong-parameters tells; less than 1 MiB of gradients and of what is kept for them; graphs of which something is not known.",
+        "parts made or thawed after the optimizer, which loop/wrong-parameters tells; less than 1 MiB of gradients and of what is kept for them; graphs of which something is not known.",
     .fix = "None: where the part is frozen is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,

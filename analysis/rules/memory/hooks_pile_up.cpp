@@ -105,7 +105,7 @@ extern constexpr Rule rule = complete({
              "    train(model)\n"
              "    handle.remove()\n",
     .silent =
-        "Handles that are kept; loops over modules or parameters, which register one hook on each; objects and hooks that the iteration makes; hooks behind a condition.",
+        "Handles that are kept; loops over modules or parameters, which register one hook on each; objects and hooks that the iteration makes; hooks under a condition.",
     .fix = "None: where the hook is needed is yours to say.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -115,7 +115,7 @@ extern constexpr Rule rule = complete({
              "    for x, y in loader:\n"
              "        outputs.append(model(x.cuda()).cpu())\n",
     .silent =
-        "Outputs that are moved to the CPU or reduced (`argmax`, `item`); small ones, such as the scores of a few classes, where their size is known; what is collected behind a condition; the CPU.",
+        "Outputs that are moved to the CPU or reduced (`argmax`, `item`); small ones, such as the scores of a few classes, where their size is known; what is collected under a condition; the CPU.",
     .fix = "Offers `.cpu()`. What follows has to find the other tensors there, too.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

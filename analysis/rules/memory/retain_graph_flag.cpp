@@ -128,7 +128,7 @@ extern constexpr Rule rule = complete({
     .summary = "retain_graph=True where no second backward goes through the graph",
     .why =
         "A backward frees what the forward saved for it. With `retain_graph=True` all of it stays until the loss itself is gone: the next forward runs while the "
-        "last graph is still in memory, and the peak nearly doubles. Measured with a small model: 0 KiB held behind a plain backward, 1,166 KiB with the flag. "
+        "last graph is still in memory, and the peak nearly doubles. Measured with a small model: 0 KiB held after a plain backward, 1,166 KiB with the flag. "
         "It is often added against \"Trying to backward through the graph a second time\", where a `detach()` is missing.",
     .wrong = "loss = loss_fn(model(x), y)\n"
              "loss.backward(retain_graph=True)\n"

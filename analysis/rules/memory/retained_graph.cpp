@@ -490,7 +490,7 @@ extern constexpr Rule rule = complete({
              "    total += loss.item()\n",
     .silent =
         "Sums of the losses of one step, on which backward is called; one backward through several iterations; what each iteration begins anew; values without history (`no_grad`, "
-        "`detach`, `item`); bounded collections; what is added behind a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
+        "`detach`, `item`); bounded collections; what is added under a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,
     .check = check,

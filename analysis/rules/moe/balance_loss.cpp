@@ -210,7 +210,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Squares, variances, entropies and products of the averages: those have a gradient. Sums of probabilities that are no loss. Softmaxes "
         "whose numbers were masked or weighed afterwards. Losses of which a part is not known.",
-    .fix = "None: which balancing loss and which weight are meant is to be decided.",
+    .fix = "None: decide which balancing loss and which weight are meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

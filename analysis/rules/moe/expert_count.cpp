@@ -231,7 +231,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Numbers that are not known. Experts of one process among many, where the first is not expert 0. Routers whose further numbers are "
         "compared with <, >= and the like: they mean something else. A single expert that is looked for.",
-    .fix = "None: which of the two numbers is meant is to be decided.",
+    .fix = "None: decide which of the two numbers is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -40,8 +40,8 @@ void check(const Record& record, Report& report) {
       return;
     Finding* finding = report.add(Severity::hint, softmax.born, softmax.calls,
         "The router's softmax is computed in " + std::string(values::name(state->dtype)) +
-            ", which tells neighboring probabilities of many experts hardly apart. "
-            "Routers are kept in float32: a few columns cost nothing.");
+            ", which cannot tell close probabilities of many experts apart. "
+            "Keep the router in float32: a few columns cost nothing.");
     if (!finding) return;
     report.relate(*finding, choice->born, "the experts are chosen here");
     if (auto fix = in_float(record, softmax)) finding->fixes.push_back(std::move(*fix));

@@ -88,7 +88,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Any other way from the router to the loss: a balancing term, a z-loss, an entropy. A bias added to the scores before the choice, as "
         "DeepSeek-V3 moves by hand. Losses of which a part is not known. Models that are not trained here.",
-    .fix = "None: which balancing term is meant is to be decided.",
+    .fix = "None: decide which balancing term is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -132,7 +132,7 @@ extern constexpr Rule rule = complete({
              "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
     .silent =
         "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
-    .fix = "None: whether there are too few experts or too many choices is to be decided.",
+    .fix = "None: decide whether there are too few experts or too many choices.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -122,7 +122,7 @@ extern constexpr Rule rule = complete({
              "x = (x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + 1e-6)).type_as(x)\n",
     .silent =
         "float32 and bfloat16, which know numbers down to 1e-38. Types that are not known. PyTorch's own norms compute in float32: a tiny eps there is a hint.",
-    .fix = "None: computing in float32 or another epsilon is to be decided.",
+    .fix = "None: decide between computing in float32 and another epsilon.",
     .fix_kind = FixKind::none,
     .check = check,
 });

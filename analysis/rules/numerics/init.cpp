@@ -70,7 +70,7 @@ extern constexpr Rule rule = complete({
     .right = "nn.init.normal_(layer.weight, std=0.02)\n",
     .silent =
         "Embeddings, whose numbers are not added up; layers with few inputs; programs with a single layer; standard deviations that are not known.",
-    .fix = "None: the number is to be decided.",
+    .fix = "None: the number is your choice.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -70,7 +70,7 @@ void check(const Record& record, Report& report) {
       if (name.empty()) name = "logvar";
       Finding* finding = report.add(Severity::warning, made.born, made.calls,
           "The noise is scaled with the variance: the divergence takes " + code(name) +
-              " for the logarithm of the variance, of which the deviation is the root. Write " +
+              " for the logarithm of the variance, and the deviation is its root. Write " +
               code("torch.exp(0.5 * " + name + ")") + ".");
       if (!finding) continue;
       report.relate(*finding, divergence->second->born, "the divergence");

@@ -182,7 +182,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Models that were not prepared; losses of which it is not known what they were computed from; optimizers that are handed to code that is not seen, "
         "or to a call of `prepare` whose arguments are not known.",
-    .fix = "None: what is prepared together is to be decided.",
+    .fix = "None: decide what is prepared together.",
     .fix_kind = FixKind::none,
     .check = check,
 });

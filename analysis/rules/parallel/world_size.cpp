@@ -235,7 +235,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Sizes that are not known, or come from the command line or the environment. Groups from different loops, where each rank is in one of each kind; groups that overlap "
         "and are all kept, in a list or in a name for each kind.",
-    .fix = "None: which of the sizes is meant is to be decided.",
+    .fix = "None: decide which of the sizes is meant.",
     .fix_kind = FixKind::none,
     .check = check,
 });

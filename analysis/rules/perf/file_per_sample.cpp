@@ -73,7 +73,7 @@ extern constexpr Rule rule = complete({
              "def __getitem__(self, index):\n"
              "    return torch.tensor(self.table.iloc[index].values)\n",
     .silent =
-        "Files whose names depend on the index; files that are opened and not read as a whole; what is read behind a condition, or kept on the object.",
+        "Files whose names depend on the index; files that are opened and not read as a whole; what is read under a condition, or kept on the object.",
     .fix = "None: a file that does not fit into memory needs another format.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -151,7 +151,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::information,
     .summary = "a training loop reads values from the GPU at every step",
     .why =
-        "A GPU works behind the program: operations are queued, and Python runs ahead. `.item()`, `.cpu()`, `.tolist()`, `float(loss)` and printing a tensor "
+        "A GPU lags behind the program: operations are queued, and Python runs ahead. `.item()`, `.cpu()`, `.tolist()`, `float(loss)` and printing a tensor "
         "have to wait until all that is queued has been computed; meanwhile nothing new is queued, and the GPU stands idle while Python prepares the next step. "
         "For small models this costs as much as the step itself.",
     .wrong = "for step, (x, y) in enumerate(loader):\n"
@@ -163,7 +163,7 @@ extern constexpr Rule rule = complete({
              "    if step % 100 == 0:\n"
              "        print(step, running.item() / 100)\n",
     .silent =
-        "Reads behind an interval or another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU; flags that the ranks have agreed on. "
+        "Reads at an interval or under another condition; loops that are not known to train, evaluation without gradients, the end of an epoch; tensors on the CPU; flags that the ranks have agreed on. "
         "One finding for a loop, however much it reads.",
     .fix = "None: how often a value is needed is the program's choice.",
     .fix_kind = FixKind::none,

@@ -126,7 +126,7 @@ extern constexpr Rule rule = complete({
              "    loss = critic(generator(noise)).mean()\n",
     .silent =
         "Batches of a loader and other data that lies on the CPU; tensors made of Python values; random numbers of a generator of the program's own; what is made "
-        "in front of the loop or behind a condition; loops that are not known to train.",
+        "before the loop or under a condition; loops that are not known to train.",
     .fix =
         "Passes the device to the call that makes the tensor. Random numbers come from the GPU's generator then, so they are others.",
     .fix_kind = FixKind::needs_decision,

@@ -25,7 +25,7 @@ extern constexpr Rule rule = complete({
              "    return x.mean(dim=1)\n",
     .silent =
         "Names of dimensions, which may stand for any size; variadic annotations (\"*batch 768\", \"...\"); shapes that are not "
-        "known; comments behind assignments, which only give names to dimensions.",
+        "known; comments after assignments, which only give names to dimensions.",
     .fix = "None: whether the annotation or the value is wrong cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,

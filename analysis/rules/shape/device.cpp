@@ -71,7 +71,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Devices that are not known; numbers and tensors without dimensions; \"cuda\" and \"cuda:0\", which may be the same; a model "
         "that was handed to a framework or to code that is not seen, which may have moved it; inputs of wrappers that move them (DDP, FSDP).",
-    .fix = "`.to(x.device)` behind the operand that is on the CPU, where the other one has a name.",
+    .fix = "`.to(x.device)` after the operand that is on the CPU, where the other one has a name.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
     .local = true,

@@ -75,7 +75,7 @@ extern constexpr Rule rule = complete({
              "outputs, _ = rnn(x)\n"
              "score = head(outputs[:, -1])\n",
     .silent = "Layers with `batch_first=True`; `outputs[-1]`; other samples than the last one.",
-    .fix = "None: whether the batch comes first is to be seen where the data are made.",
+    .fix = "None: whether the batch comes first shows where the data is made.",
     .fix_kind = FixKind::none,
     .check = check,
 });

@@ -51,7 +51,7 @@ extern constexpr Rule rule = complete({
              "x = self.fc1(x)                # nn.Linear(400, 120)\n",
     .right = "x = torch.flatten(x, 1)        # 800\n"
              "x = self.fc1(x)                # nn.Linear(800, 120)\n",
-    .silent = "Images whose size is not known; lazy layers; a layer behind an `if` on the shape.",
+    .silent = "Images whose size is not known; lazy layers; a layer under an `if` on the shape.",
     .fix =
         "Sets in_features, in_channels or num_features to the size that arrives; offers to move channels that come last.",
     .fix_kind = FixKind::always_right,

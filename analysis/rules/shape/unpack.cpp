@@ -25,7 +25,7 @@ extern constexpr Rule rule = complete({
     .right = "x = torch.randn(32, 128)\n"
              "batch, width = x.shape\n",
     .silent =
-        "Starred targets; ranks that are not known; code behind a question about the rank (`if x.dim() == 3`).",
+        "Starred targets; ranks that are not known; code under a question about the rank (`if x.dim() == 3`).",
     .fix = "None: which names are missing cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -64,7 +64,7 @@ function configuration(rules) {
       enum: ["on", "named", "off"],
       enumDescriptions: ["Behind every tensor.", "Only where a dimension has a name.", "None."],
       default: "on",
-      description: "Shapes of tensors behind the names that hold them.",
+      description: "Shapes of tensors after the names that hold them.",
     },
     "stepzero.performanceHints": {
       type: "boolean",

@@ -227,8 +227,8 @@ std::string wrong_names(const Named& theirs, const Named& ours) {
     return "The names of a wrapped model begin with '" + prefix +
         "', and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." +
         prefix.substr(0, prefix.size() - 1) + "`";
-  return (missing.empty() ? "The state has '" + unexpected + "', and the model that loads it has not"
-                          : "The model has '" + missing + "', and the state that it loads has not") +
+  return (missing.empty() ? "The state has '" + unexpected + "', and the model that loads it does not"
+                          : "The model has '" + missing + "', and the state that it loads does not") +
       ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
       " key(s) in state_dict\". Build both models the same way";
 }
