@@ -47,8 +47,8 @@ std::optional<Setting> parse_setting(const std::string& text) {
 // One program, under different sizes.
 class MemoryCommand {
 public:
-  MemoryCommand(const Checker& checker, const Inputs& inputs, std::string path, const footprint::Options& options,
-      snapshot::Started started)
+  MemoryCommand(const Checker& checker, const Inputs& inputs, std::string path,
+      const footprint::Options& options, snapshot::Started started)
       : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options),
         started_(std::move(started)) {
     const FileSources sources = checker.sources(path_, inputs.overlay);

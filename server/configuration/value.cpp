@@ -78,7 +78,8 @@ private:
   bool expect(const std::string& key, const Value& value, Value::Kind kind, std::string_view takes) {
     if (value.kind == kind) return true;
     problem(value.where,
-        in_quotes(key) + " takes " + std::string(takes) + ", not " + std::string(kind_name(value.kind)) + ".");
+        in_quotes(key) + " takes " + std::string(takes) + ", not " + std::string(kind_name(value.kind)) +
+            ".");
     return false;
   }
 
@@ -143,7 +144,8 @@ private:
 
   void not_one_of(const std::string& key, const Value& value, const std::vector<std::string>& words) {
     const std::string near = nearest_word(value.text, words);
-    problem(value.where, in_quotes(key) + " takes " + alternatives(words) + ", not " + in_quotes(value.text) + ".",
+    problem(value.where,
+        in_quotes(key) + " takes " + alternatives(words) + ", not " + in_quotes(value.text) + ".",
         near.empty() ? near : in_quotes(near));
   }
 
@@ -165,7 +167,8 @@ private:
       into = parsed;
     else
       problem(entry.value.where,
-          in_quotes(entry.key) + " takes " + std::string(takes) + ", not " + in_quotes(entry.value.text) + ".");
+          in_quotes(entry.key) + " takes " + std::string(takes) + ", not " + in_quotes(entry.value.text) +
+              ".");
   }
 
   void inlay_hints(const Entry& entry) {
