@@ -256,12 +256,13 @@ def evaluated_by_callers(source, call):
     if receiver not in names:
         return False
     place = names.index(receiver) - (1 if names[0] in ("self", "cls") else 0)
-    found = list(source.callers(function.name))
-    for other, each in found:
-        given = [k.value for k in each.keywords if k.arg == receiver] or each.args[place:place + 1]
+    # `model.eval()` calls no function `eval(model, loader)` beside it: it gives it nothing.
+    found = [(other, each, given) for other, each in source.callers(function.name)
+             if (given := [k.value for k in each.keywords if k.arg == receiver] or each.args[place:place + 1])]
+    for other, each, given in found:
         around = other.function(each)
         modes = [c for c in other.methods("eval") + other.methods("train")
-                 if given and other.receiver(c) == other.said(given[0]) and other.function(c) is around and c.lineno < each.lineno]
+                 if other.receiver(c) == other.said(given[0]) and other.function(c) is around and c.lineno < each.lineno]
         if not modes or max(modes, key=lambda c: c.lineno).func.attr != "eval":
             return False
     return bool(found)
@@ -450,16 +451,18 @@ def moves_inputs(source, call):
 def moved_by_wrapper(source, call):
     """Is it used as an input of a wrapper alone that moves what it is given?"""
     parent = source.parents.get(call)
-    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], ast.Name):
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], (ast.Name, ast.Subscript)):
         return False
     wrapped = {source.said(n.targets[0]) for n in ast.walk(source.tree)
                if isinstance(n, ast.Assign) and any(isinstance(c, ast.Call) and moves_inputs(source, c) for c in ast.walk(n.value))}
-    name, given = parent.targets[0].id, False
+    name, given = source.said(parent.targets[0]), False
     for use in ast.walk(source.function(call)):
-        if not (isinstance(use, ast.Name) and use.id == name and isinstance(use.ctx, ast.Load) and use.lineno > call.lineno):
+        if not (isinstance(use, type(parent.targets[0])) and source.said(use) == name and isinstance(use.ctx, ast.Load) and use.lineno > call.lineno):
             continue
         around = source.parents.get(use)
-        if isinstance(around, ast.Call) and use in around.args and source.said(around.func) in wrapped:
+        if isinstance(around, ast.keyword):
+            use, around = around, source.parents.get(around)
+        if isinstance(around, ast.Call) and (use in around.args or use in around.keywords) and source.said(around.func) in wrapped:
             given = True
         elif not (isinstance(around, ast.Attribute) and around.attr in ("size", "shape")):
             return False

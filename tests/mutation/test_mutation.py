@@ -177,6 +177,19 @@ def answer(prompts):
     with torch.no_grad():
         for prompt in prompts:
             print(model(prompt))
+
+
+def eval(model, loader, args):
+    with torch.no_grad():
+        model.eval()
+        for x in loader:
+            print(model(x))
+
+
+def main(args, loader):
+    model = zoo.load(args.path)
+    model = model.eval()
+    eval(model, loader, args)
 """,
     "not moved": """
 def train(model, optimizer, loader, device):
@@ -188,6 +201,15 @@ def train(model, optimizer, loader, device):
             state[key] = value.cuda()
     for x in loader:
         index = x["index"].cuda()
+
+
+def of_views(model, optimizer, loader, gpu):
+    net = nn.parallel.DistributedDataParallel(model, device_ids=[gpu])
+    for views, _ in loader:
+        views[0] = views[0].cuda(gpu)
+        views[1] = views[1].cuda(gpu)
+        net(first=views[0], second=views[1]).sum().backward()
+        optimizer.step()
 """,
     ".module dropped": """
 def save(model):

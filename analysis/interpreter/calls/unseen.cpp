@@ -410,10 +410,16 @@ Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) 
   // What was moved to a device, and is called.
   if (kept(function, values::MovedState::same_module) || kept(function, values::MovedState::module_on))
     return {run.library().find(values::InternalRow::called_unseen), &function};
-  // By its name it is a loss of what the model gave and what it should have given.
+  // By its name it is a loss of what the model gave and what it should have given: `criterion`,
+  // `train_criterion`.
   if (!arguments.spread && arguments.keywords.empty() && arguments.positional.size() == 2)
-    if (const values::Row* row = run.library().find(values::InternalRow::of_unseen + word + "()"))
-      return {row, &function};
+    for (std::string_view rest = word;;) {
+      if (const values::Row* row = run.library().find(values::InternalRow::of_unseen + rest + "()"))
+        return {row, &function};
+      const auto under = rest.find('_');
+      if (under == std::string_view::npos) break;
+      rest.remove_prefix(under + 1);
+    }
   return {};
 }
 
