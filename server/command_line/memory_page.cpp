@@ -124,8 +124,8 @@ private:
   void write_step(const footprint::Step& step) {
     const bool over = limit_ && step.peak.bytes > limit_;
     text_ += "<h3>A step, backward" + place(step.where) + "</h3>\n<p>Peak <strong>" +
-        escaped(amount_text(step.peak)) + "</strong> in the " + escaped(step.moment) +
-        place(step.peak_where) +
+        escaped(amount_text(step.peak)) + "</strong>" +
+        (step.moment.empty() ? "" : " in the " + escaped(step.moment)) + place(step.peak_where) +
         (limit_ ? over ? ": more than the " + bytes_text(limit_) + " of the GPU" : " of " + bytes_text(limit_)
                 : "") +
         ".</p>\n";

@@ -82,7 +82,7 @@ public:
     };
     flops_row("forward", step.flops, step.flops_at_least);
     flops_row("backward", step.backward_flops, step.backward_flops_at_least);
-    row("peak, in the " + step.moment, step.peak, place(step.peak_where));
+    row(step.moment.empty() ? "peak" : "peak, in the " + step.moment, step.peak, place(step.peak_where));
     if (!step.advice.empty()) text += "  " + step.advice + "\n";
     displayed = 0;
     for (const footprint::Line& line : step.at_peak)
