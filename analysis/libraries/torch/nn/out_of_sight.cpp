@@ -60,21 +60,38 @@ void lose_trained(
 // made, or of which it is not known where they lie. `from_cpu`: with those on the CPU, too.
 void may_lie_on_gpu_in(
     Runtime& run, Value value, bool from_cpu, std::unordered_set<const values::Object*>& seen, int depth) {
-  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
-  const auto& module = *value.as<Instance>();
-  const values::Device* const made = default_device(run);
-  for (const auto& [name, slot] : std::vector(module.attributes.entries())) {
-    const Value tensor = run.resolve(slot->value);
-    if (!tensor.is(Kind::tensor) || tensor.as<Tensor>()->role == TensorRole::plain) continue;
-    TensorState state = *tensor.as<Tensor>()->now();
+  value = run.resolve(value);
+  if (depth > 32 || seen.size() > 4096) return;
+  const auto go_on = [&](Value part) { may_lie_on_gpu_in(run, part, from_cpu, seen, depth + 1); };
+  switch (value.kind) {
+  case Kind::tensor: {
+    if (value.as<Tensor>()->role == TensorRole::plain || !seen.insert(value.object()).second) return;
+    TensorState state = *value.as<Tensor>()->now();
+    const values::Device* const made = default_device(run);
     const bool there = (made && values::is_same_device(state.device, made)) ||
         (from_cpu && values::is_cpu(state.device));
-    if (state.device && !there) continue;
+    if (state.device && !there) return;
     state.device = device_of_model(run);
-    set_state(run, tensor, state);
+    set_state(run, value, state);
+    return;
   }
-  for (const Part& part : parts_of(run, module).list)
-    may_lie_on_gpu_in(run, part.module, from_cpu, seen, depth + 1);
+  case Kind::instance:
+    if (!seen.insert(value.object()).second || !run.is_a(value, "torch.nn.Module")) return;
+    for (const auto& [name, slot] : std::vector(value.as<Instance>()->attributes.entries()))
+      if (slot->value) go_on(slot->value);
+    return;
+  case Kind::choice:
+    go_on(value.as<values::Choice>()->yes);
+    go_on(value.as<values::Choice>()->no);
+    return;
+  case Kind::list:
+    for (const Value& item : std::vector(values::Heap::list_state(value)->items)) go_on(item);
+    return;
+  case Kind::dict:
+    for (const auto& [key, item] : std::vector(values::Heap::dict_state(value)->items)) go_on(item);
+    return;
+  default: return;
+  }
 }
 
 }  // namespace
