@@ -56,8 +56,8 @@ void lose_trained(
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
-// Who has the module may have moved it to a GPU, with all parameters and buffers that lie where modules are
-// made, or of which it is not known where they lie. `from_cpu`: with those on the CPU, too.
+// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
+// where they lie. `from_cpu`: with those on the CPU, too.
 void may_lie_on_gpu_in(
     Runtime& run, Value value, bool from_cpu, std::unordered_set<const values::Object*>& seen, int depth) {
   value = run.resolve(value);
@@ -67,10 +67,7 @@ void may_lie_on_gpu_in(
   case Kind::tensor: {
     if (value.as<Tensor>()->role == TensorRole::plain || !seen.insert(value.object()).second) return;
     TensorState state = *value.as<Tensor>()->now();
-    const values::Device* const made = default_device(run);
-    const bool there = (made && values::is_same_device(state.device, made)) ||
-        (from_cpu && values::is_cpu(state.device));
-    if (state.device && !there) return;
+    if (state.device && !(from_cpu && values::is_cpu(state.device))) return;
     state.device = device_of_model(run);
     set_state(run, value, state);
     return;
@@ -86,6 +83,7 @@ void may_lie_on_gpu_in(
     return;
   case Kind::list:
     for (const Value& item : std::vector(values::Heap::list_state(value)->items)) go_on(item);
+    if (const Value rest = values::Heap::list_state(value)->rest) go_on(rest);
     return;
   case Kind::dict:
     for (const auto& [key, item] : std::vector(values::Heap::dict_state(value)->items)) go_on(item);
