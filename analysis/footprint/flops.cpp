@@ -128,7 +128,6 @@ constexpr NamedProduct products[] = {
     {"Bilinear", Product::not_told_apart},
     {"affine_grid", Product::of_backward},
     {"inv", Product::of_backward},
-    {"inverse", Product::of_backward},
     {"pinv", Product::of_backward},
     {"det", Product::of_backward},
     {"slogdet", Product::of_backward},

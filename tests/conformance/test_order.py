@@ -113,7 +113,7 @@ def publishes(uri, version=None):
 
 
 def test_a_slow_document_does_not_delay_another(lsp):
-    lsp.open("untitled:slow.py", programs.slow(2000))
+    lsp.open("untitled:slow.py", programs.slow(1000))
     lsp.open(URI, programs.MATMUL)
     lsp.idle()
     assert when(lsp, publishes(URI)) < when(lsp, publishes("untitled:slow.py"))
@@ -122,7 +122,7 @@ def test_a_slow_document_does_not_delay_another(lsp):
 def test_a_slow_document_does_not_delay_a_cancel_nor_a_request_of_another(lsp):
     lsp.open(URI, programs.MATMUL)
     lsp.idle()
-    lsp.open("untitled:slow.py", programs.slow(2000))
+    lsp.open("untitled:slow.py", programs.slow(1000))
     slow = hints(lsp, "untitled:slow.py")
     quick = hints(lsp)
     lsp.notify("$/cancelRequest", {"id": slow})

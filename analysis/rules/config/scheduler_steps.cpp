@@ -57,7 +57,7 @@ extern constexpr Rule rule = complete({
     .right =
         "scheduler = get_linear_schedule_with_warmup(optimizer, num_warmup_steps=100, num_training_steps=1000)\n",
     .silent = "Numbers that are not known; schedules of the program's own.",
-    .fix = "None: the numbers are to be decided.",
+    .fix = "None: how long to warm up is your decision.",
     .fix_kind = FixKind::none,
     .check = check,
 });
