@@ -58,6 +58,22 @@ Value without_local_sizes(values::Heap& heap, Value element) {
 
 }  // namespace
 
+const values::Choice* either_unlike(Interpreter& run, Value iterable) {
+  if (!iterable.is(Kind::choice)) return nullptr;
+  const auto* either = iterable.as<values::Choice>();
+  if (run.symbols().sharing(either->condition) != Sharing::uniform) return nullptr;
+  const auto held = [&](Value side) -> std::optional<Sharing> {
+    side = run.resolve(side);
+    if (!side.is(Kind::list)) return std::nullopt;
+    const auto* state = values::Heap::list_state(side);
+    Sharing mixed = state->rest ? run.heap().sharing(state->rest) : Sharing::uniform;
+    for (const Value item : state->items) mixed = symbolic::mix(mixed, run.heap().sharing(item));
+    return mixed;
+  };
+  const auto yes = held(either->yes), no = held(either->no);
+  return yes && no && *yes != *no ? either : nullptr;
+}
+
 Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
   auto& s = symbols();
   if (!size || !number || !limits_.as_rank || !s.is_atom(number)) return nullptr;
@@ -85,7 +101,6 @@ struct Interpreter::Comprehension {
 
 private:
   Value over(Value first);
-  const values::Choice* either_unlike(Value iterable) const;
   bool is_set() const { return expr.comprehension == ComprehensionKind::set; }
   bool has_one_generator() const { return expr.generators.size() == 1; }
   // `{value: key for key, value in items}`: no iteration costs more than a name.
@@ -120,28 +135,10 @@ Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
 Value Interpreter::Comprehension::result() {
   if (run.killed_) return {};
   const Value first = run.resolve(run.evaluate(*expr.generators[0].iterable));
-  const auto* either = either_unlike(first);
+  const auto* either = either_unlike(run, first);
   if (!either) return over(first);
   return run.fork_value(
       either->condition, run.here(expr), [&] { return over(either->yes); }, [&] { return over(either->no); });
-}
-
-// Lists or dicts by a condition that the ranks agree on, of which one holds each rank's own and the other
-// what they share: what is made of the two is not mixed.
-const values::Choice* Interpreter::Comprehension::either_unlike(Value iterable) const {
-  if (!iterable.is(Kind::choice)) return nullptr;
-  const auto* either = iterable.as<values::Choice>();
-  if (run.symbols().sharing(either->condition) != Sharing::uniform) return nullptr;
-  const auto held = [&](Value side) -> std::optional<Sharing> {
-    side = run.resolve(side);
-    if (!side.is(Kind::list)) return std::nullopt;
-    const auto* state = values::Heap::list_state(side);
-    Sharing mixed = state->rest ? run.heap().sharing(state->rest) : Sharing::uniform;
-    for (const Value item : state->items) mixed = symbolic::mix(mixed, run.heap().sharing(item));
-    return mixed;
-  };
-  const auto yes = held(either->yes), no = held(either->no);
-  return yes && no && *yes != *no ? either : nullptr;
 }
 
 Value Interpreter::Comprehension::over(Value first) {

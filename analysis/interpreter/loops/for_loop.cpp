@@ -282,8 +282,15 @@ Flow Interpreter::run_for(const ForStmt& stmt) {
           iterable = generator;
     }
   if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
-  ForLoop loop{*this, stmt, begin_iteration(*this, iterable, here(*stmt.iterable)), symbols()};
-  return loop.result();
+  const auto over = [&](Value one) {
+    ForLoop loop{*this, stmt, begin_iteration(*this, one, here(*stmt.iterable)), symbols()};
+    return loop.result();
+  };
+  if (const auto* either = either_unlike(*this, iterable))
+    return fork(
+        either->condition, nullptr, here(*stmt.iterable), [&] { return over(either->yes); },
+        [&] { return over(either->no); });
+  return over(iterable);
 }
 
 Flow Interpreter::ForLoop::result() {

@@ -36,6 +36,10 @@ bool mark_carried(values::Heap& heap, const values::Object* earlier, const value
 // on a condition.
 void failures_of_first_iteration(const Block& block, std::vector<const ProblemEvent*>& found);
 
+// Lists or dicts by a condition that the ranks agree on, of which one holds each rank's own and the other
+// what they share: what is made of the two is not mixed. Null: it is none.
+const values::Choice* either_unlike(Interpreter& run, Value iterable);
+
 // Does anything in the block send, receive or enter a collective?
 bool communicates(const Block& block);
 
