@@ -40,17 +40,27 @@ bool begins_with(const program::Version& version, const Bound& bound) {
       std::equal(bound.version.release.begin(), bound.version.release.end(), version.release.begin());
 }
 
-// What the text says of the package: is it kept below the version? Nothing: it does not name the package.
-std::optional<bool> keeps_below(
-    std::string_view text, std::string_view package, const program::Version& version) {
-  std::optional<bool> below;
+// Calls `look` with what follows each mention of the package, to the end of its requirement:
+// "[torch]>=4.30,<4.40". Is it mentioned?
+template <class Look>
+bool for_each_mention(std::string_view text, std::string_view package, const Look& look) {
+  bool is_mentioned = false;
   for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
     if (at > 0 && is_of_name(text[at - 1])) continue;
     std::string_view rest = text.substr(at + package.size());
     rest = rest.substr(0, rest.find_first_of("\n\"'#;"));
     if (!rest.empty() && is_of_name(rest.front())) continue;
-    below = below.value_or(false);
-    // "transformers[torch]>=4.30,<4.40"
+    is_mentioned = true;
+    look(rest);
+  }
+  return is_mentioned;
+}
+
+// What the text says of the package: is it kept below the version? Nothing: it does not name the package.
+std::optional<bool> keeps_below(
+    std::string_view text, std::string_view package, const program::Version& version) {
+  bool below = false;
+  const bool is_mentioned = for_each_mention(text, package, [&](std::string_view rest) {
     for (std::size_t sign = rest.find_first_of("=<~"); sign != std::string_view::npos;
         sign = rest.find_first_of("=<~", sign)) {
       const bool at_least = sign > 0 && (rest[sign - 1] == '>' || rest[sign - 1] == '!');
@@ -59,30 +69,27 @@ std::optional<bool> keeps_below(
       const auto bound = at_least ? std::nullopt : bound_of(rest.substr(digits));
       if (bound && !(bound->any_below && begins_with(version, *bound))) {
         const auto order = program::order(bound->version, version);
-        below = *below || (excludes ? order <= 0 : order < 0);
+        below = below || (excludes ? order <= 0 : order < 0);
       }
       sign = digits;
     }
-  }
-  return below;
+  });
+  return is_mentioned ? std::optional(below) : std::nullopt;
 }
 
 // Does the text ask for the version or a later one? Nothing: it does not name the package.
 std::optional<bool> asks_for(
     std::string_view text, std::string_view package, const program::Version& version) {
-  std::optional<bool> from;
-  for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
-    if (at > 0 && is_of_name(text[at - 1])) continue;
-    std::string_view rest = text.substr(at + package.size());
-    rest = rest.substr(0, rest.find_first_of("\n\"'#;"));
-    if (!rest.empty() && is_of_name(rest.front())) continue;
-    from = from.value_or(false);
+  bool from = false;
+  const bool is_mentioned = for_each_mention(text, package, [&](std::string_view rest) {
     for (const std::string_view sign : {">=", "==", "~="})
-      if (const std::size_t found = rest.find(sign); found != std::string_view::npos)
-        if (const auto bound = bound_of(rest.substr(rest.find_first_not_of("=<>~ ", found))))
-          from = *from || program::order(bound->version, version) >= 0;
-  }
-  return from;
+      if (const std::size_t found = rest.find(sign); found != std::string_view::npos) {
+        const std::size_t digits = std::min(rest.find_first_not_of("=<>~ ", found), rest.size());
+        const auto bound = bound_of(rest.substr(digits));
+        from = from || (bound && program::order(bound->version, version) >= 0);
+      }
+  });
+  return is_mentioned ? std::optional(from) : std::nullopt;
 }
 
 // Imports start from a file's own folder, too: what it needs may be written down farther out.
@@ -93,9 +100,6 @@ bool is_outermost(const std::vector<std::string>& roots, const std::string& fold
   });
 }
 
-}  // namespace
-
-namespace {
 // What the nearest file says that names the package; no, where none does.
 bool nearest_says(const program::Sources& sources, const std::string& from, std::string_view package,
     std::string_view version, const std::function<void(const std::string&)>& asked,
