@@ -90,11 +90,7 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
         name(named.role, *file);
     return;
   }
-  // A module is launched without the ending of its file.
-  constexpr std::string_view launchers[] = {"py", "torchrun", "accelerate", "deepspeed", "fabric"};
-  if (std::ranges::none_of(launchers,
-          [&](std::string_view each) { return module->text->bytes().find(each) != std::string::npos; }))
-    return;
+  if (!rules::launch::may_launch(module->text->bytes())) return;
   const auto language = documents::language_of(script, module->text->bytes());
   if (language == documents::Language::none || language == documents::Language::environment ||
       language == documents::Language::toml)

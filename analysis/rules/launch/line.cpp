@@ -203,6 +203,14 @@ bool begins_launch(const std::vector<Word>& words, std::size_t i) {
 
 }  // namespace
 
+bool may_launch(std::string_view text) {
+  // "py": python, and the ending of a script.
+  constexpr std::string_view launchers[] = {
+      "py", "torchrun", "accelerate", "deepspeed", "fabric", "colossalai", "lightning"};
+  return std::ranges::any_of(
+      launchers, [&](std::string_view each) { return text.find(each) != std::string_view::npos; });
+}
+
 std::string_view name(Launcher launcher) {
   constexpr std::string_view names[] = {"python", "torchrun", "torch.distributed.launch", "accelerate launch",
       "deepspeed", "fabric run", "colossalai run"};

@@ -21,6 +21,9 @@ enum class Launcher : unsigned char {
   colossalai
 };
 std::string_view name(Launcher launcher);
+// May the text of a script launch anything? Asked before it is parsed; a module is launched without the
+// ending of its file.
+bool may_launch(std::string_view text);
 
 enum class Takes : unsigned char { none, one, optional, several };
 enum class ValueKind : unsigned char { text, integer, number };
