@@ -1,11 +1,10 @@
 #include "server/command_line/cache.hpp"
 
 #include "rules/rule.hpp"
+#include "server/command_line/json.hpp"
 #include "server/version.hpp"
 #include "server/workspace/paths.hpp"
 #include "server/workspace/read.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -20,8 +19,6 @@
 
 namespace stepzero::server {
 namespace {
-
-using CacheJson = nlohmann::json;
 
 // The first number of an entry: another one, another shape of what follows.
 constexpr int format = 1;
@@ -63,16 +60,16 @@ void put(const std::string& path, std::string_view bytes) {
   if (!file || error) std::filesystem::remove(temporary, error);
 }
 
-CacheJson json_of(const rules::Location& where) { return {where.path, where.span.begin, where.span.end}; }
-rules::Location location_of(const CacheJson& json) {
+Json json_of(const rules::Location& where) { return {where.path, where.span.begin, where.span.end}; }
+rules::Location location_of(const Json& json) {
   return {json.at(0).get<std::string>(), {json.at(1).get<std::uint32_t>(), json.at(2).get<std::uint32_t>()}};
 }
 
-CacheJson json_of(const rules::Finding& finding) {
-  CacheJson related = CacheJson::array(), fixes = CacheJson::array();
+Json json_of(const rules::Finding& finding) {
+  Json related = Json::array(), fixes = Json::array();
   for (const rules::Related& each : finding.related) related.push_back({json_of(each.where), each.message});
   for (const rules::Fix& fix : finding.fixes) {
-    CacheJson edits = CacheJson::array();
+    Json edits = Json::array();
     for (const rules::TextEdit& edit : fix.edits) edits.push_back({json_of(edit.where), edit.new_text});
     fixes.push_back({fix.title, fix.preferred, std::move(edits)});
   }
@@ -81,7 +78,7 @@ CacheJson json_of(const rules::Finding& finding) {
 }
 
 // Throws where the entry is damaged.
-rules::Finding finding_of(const CacheJson& json) {
+rules::Finding finding_of(const Json& json) {
   const rules::Rule* const rule = rules::find_rule(json.at(0).get<std::string>());
   const int severity = json.at(1).get<int>();
   if (!rule || severity < 0 || severity > static_cast<int>(rules::Severity::hint))
@@ -91,26 +88,26 @@ rules::Finding finding_of(const CacheJson& json) {
   finding.severity = static_cast<rules::Severity>(severity);
   finding.where = location_of(json.at(2));
   finding.message = json.at(3).get<std::string>();
-  for (const CacheJson& each : json.at(4))
+  for (const Json& each : json.at(4))
     finding.related.push_back({location_of(each.at(0)), each.at(1).get<std::string>()});
-  for (const CacheJson& each : json.at(5)) {
+  for (const Json& each : json.at(5)) {
     rules::Fix fix{each.at(0).get<std::string>(), each.at(1).get<bool>(), {}};
-    for (const CacheJson& edit : each.at(2))
+    for (const Json& edit : each.at(2))
       fix.edits.push_back({location_of(edit.at(0)), edit.at(1).get<std::string>()});
     finding.fixes.push_back(std::move(fix));
   }
   return finding;
 }
 
-CacheJson json_of(const Checked& checked) {
-  CacheJson findings = CacheJson::array();
+Json json_of(const Checked& checked) {
+  Json findings = Json::array();
   for (const rules::Finding& finding : checked.findings) findings.push_back(json_of(finding));
   return {std::move(findings), checked.read, checked.not_checked, checked.is_too_large, checked.unparsed};
 }
 
-Checked checked_of(const CacheJson& json) {
+Checked checked_of(const Json& json) {
   Checked checked;
-  for (const CacheJson& finding : json.at(0)) checked.findings.push_back(finding_of(finding));
+  for (const Json& finding : json.at(0)) checked.findings.push_back(finding_of(finding));
   checked.read = json.at(1).get<std::vector<std::string>>();
   checked.not_checked = json.at(2).get<std::string>();
   checked.is_too_large = json.at(3).get<bool>();
@@ -167,7 +164,7 @@ std::optional<Checked> Cache::load(const std::string& path, const std::string& m
   const std::string_view all = bytes, body = all.substr(std::min(digits, all.size()));
   if (all.substr(0, digits) != in_digits(hash(body))) return std::nullopt;
   try {
-    const CacheJson entry = CacheJson::from_cbor(body);
+    const Json entry = Json::from_cbor(body);
     if (entry.at(0).get<int>() != format || entry.at(1).get<std::string>() != path) return std::nullopt;
     Checked checked = checked_of(entry.at(3));
     if (entry.at(2).get<std::uint64_t>() != key(path, made_with, checked.read)) return std::nullopt;
@@ -211,7 +208,7 @@ void Cache::drop_old() const {
 
 void Cache::keep(const std::string& path, std::uint64_t key, const Checked& checked) {
   if (!make_folder()) return;
-  const std::vector<std::uint8_t> body = CacheJson::to_cbor(CacheJson{format, path, key, json_of(checked)});
+  const std::vector<std::uint8_t> body = Json::to_cbor(Json{format, path, key, json_of(checked)});
   const std::string bytes(body.begin(), body.end());
   put(entry_of(path), in_digits(hash(bytes)) + bytes);
 }

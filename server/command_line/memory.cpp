@@ -45,9 +45,9 @@ std::optional<Setting> parse_setting(const std::string& text) {
 }
 
 // One program, under different sizes.
-class MemoryCommand {
+class MeasuredProgram {
 public:
-  MemoryCommand(const Checker& checker, const Inputs& inputs, std::string path,
+  MeasuredProgram(const Checker& checker, const Inputs& inputs, std::string path,
       const footprint::Options& options, snapshot::Started started)
       : checker_(checker), inputs_(inputs), path_(std::move(path)), options_(options),
         started_(std::move(started)) {
@@ -133,7 +133,7 @@ std::optional<std::int64_t> estimate_of(const std::vector<BatchRow>& rows, std::
   return last.batch + (limit - last.peak.bytes) / each;
 }
 
-Batches batches_of(MemoryCommand& program, std::int64_t limit) {
+Batches batches_of(MeasuredProgram& program, std::int64_t limit) {
   Batches made;
   const auto row = [&](std::int64_t batch) -> std::optional<BatchRow> {
     const auto with = program.run(batch);
@@ -235,7 +235,7 @@ private:
 
   void add_run(const std::string& path, const snapshot::Started& started, std::set<std::string>& told) {
     const DisplayPath displayed = [&](const std::string& each) { return name(each); };
-    MemoryCommand program(checker_, inputs_, path, asked_, started);
+    MeasuredProgram program(checker_, inputs_, path, asked_, started);
     if (!program.readable) {
       say(name(path) + ": " + read_text(path).reason);
       status_ = exit_status::trouble;
