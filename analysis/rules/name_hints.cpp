@@ -125,11 +125,11 @@ constexpr Hint hints[] = {
     {Says::counting, Stands::whole, "range"},
     {Says::measuring, Stands::whole, "len"},
     {Says::taking_next, Stands::whole, "next"},
-    {Says::begins, Stands::whole, "iter"},
-    {Says::beginning, Stands::whole, "iter"},
-    {Says::beginning, Stands::whole, "enumerate"},
-    {Says::beginning, Stands::whole, "zip"},
-    {Says::beginning, Stands::whole, "map"},
+    {Says::making_iterator, Stands::whole, "iter"},
+    {Says::iterating, Stands::whole, "iter"},
+    {Says::iterating, Stands::whole, "enumerate"},
+    {Says::iterating, Stands::whole, "zip"},
+    {Says::iterating, Stands::whole, "map"},
     {Says::gradients_off, Stands::anywhere, "no_grad"},
     {Says::gradients_off, Stands::anywhere, "inference_mode"},
     {Says::gradients_off, Stands::anywhere, "grad_enabled"},
@@ -251,6 +251,9 @@ template <class Syntax> bool any_call(const Syntax& in, Says what) {
 
 bool names(const syntax::Expr& expr, Says what) { return any_name(expr, what); }
 bool names(const syntax::Stmt& stmt, Says what) { return any_name(stmt, what); }
+bool is_attribute(const syntax::Expr& expr, Says what) {
+  return expr.kind == syntax::ExprKind::attribute && says(syntax::last_name(expr), what);
+}
 bool calls(const syntax::Expr& expr, Says what) { return any_call(expr, what); }
 bool calls(const syntax::Stmt& stmt, Says what) { return any_call(stmt, what); }
 

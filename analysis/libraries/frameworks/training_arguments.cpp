@@ -267,13 +267,13 @@ private:
     found_.push_back({*index("warmup_steps"), index("max_steps"),
         "`warmup_steps` of " + std::to_string(static_cast<std::int64_t>(warmup)) +
             " is more than `max_steps` of " + std::to_string(static_cast<std::int64_t>(all)) +
-            ": the training ends before the learning rate was ever reached",
+            ": the training ends before the learning rate is reached. Warm up for a part of the steps",
         {}, false, true});
   }
   void judge_cache() {
     if (!is_on("use_cache") || !is_on("gradient_checkpointing")) return;
     found_.push_back({*index("use_cache"), index("gradient_checkpointing"),
-        "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\"",
+        "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\". Set `use_cache=False`",
         {}, false, true});
   }
 

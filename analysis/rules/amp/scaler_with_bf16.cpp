@@ -63,7 +63,7 @@ extern constexpr Rule rule = complete({
              "scaler.scale(loss).backward()\n",
     .silent =
         "A scaler that is enabled for float16 only; a type that comes from the command line; programs that use both types.",
-    .fix = "None: decide whether the scaler goes, or gets a condition,.",
+    .fix = "None: decide whether to remove the scaler or to enable it for float16 only.",
     .fix_kind = FixKind::none,
     .check = check,
 });

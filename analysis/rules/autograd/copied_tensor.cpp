@@ -61,7 +61,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "autograd/copied-tensor",
     .severity = Severity::information,
-    .summary = "torch.tensor() of a tensor that has a history",
+    .summary = "a tensor that has a history is copied by `torch.tensor`, which drops it",
     .why =
         "`torch.tensor` copies numbers and makes a new leaf of them: what it is computed from gets no gradient through the copy. PyTorch says so once, as a warning that training logs bury: "
         "\"To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone()\".",

@@ -17,6 +17,9 @@ namespace {
 using libraries::LightningMisuse;
 using libraries::LightningSetting;
 
+// The names that Lightning has been installed under.
+constexpr std::string_view packages[] = {"lightning", "pytorch-lightning", "pytorch_lightning"};
+
 std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem) {
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
@@ -39,8 +42,7 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
 void check(const Record& record, Report& report) {
   const RunConditions told = RunConditions::of(record);
   const bool is_first_version = told.kept_below &&
-      (told.kept_below("lightning", "2") || told.kept_below("pytorch-lightning", "2") ||
-          told.kept_below("pytorch_lightning", "2"));
+      std::ranges::any_of(packages, [&](std::string_view package) { return told.kept_below(package, "2"); });
   const auto words = [&](const ProblemEvent& problem) {
     return is_first_version && problem.text.starts_with("Since Lightning 2") ? std::string() : problem.text;
   };
@@ -80,10 +82,9 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         settings.push_back(setting(field)), fields.push_back(&field);
     for (const LightningMisuse& misuse : libraries::misuses_of_lightning(settings)) {
       const Field& field = *fields[misuse.at];
-      if (misuse.is_former &&
-          (launch::is_kept_below(input, "lightning", "2") ||
-              launch::is_kept_below(input, "pytorch-lightning", "2") ||
-              launch::is_kept_below(input, "pytorch_lightning", "2")))
+      if (misuse.is_former && std::ranges::any_of(packages, [&](std::string_view package) {
+            return launch::is_kept_below(input, package, "2");
+          }))
         continue;
       // Who reads the file is not seen.
       Finding& finding = report.add(misuse.is_former ? Severity::information : Severity::warning,

@@ -69,8 +69,9 @@ std::vector<Kind> kinds_of(const LaunchLine& line) {
   std::vector<Kind> found;
   const auto& words = line.command->words;
   for (std::size_t i = 1; i < line.first && i < words.size(); ++i) {
-    const bool takes_next = words[i].text == "-C" ||
-        (words[i].text.starts_with("--") && words[i].text.find('=') == std::string::npos);
+    const bool takes_next = i + 1 < words.size() &&
+        (words[i].text == "-C" ||
+            (words[i].text.starts_with("--") && words[i].text.find('=') == std::string::npos));
     add_kinds(words[i].text + " " + (takes_next ? words[i + 1].text : ""), words[i].written, found);
   }
   return found;

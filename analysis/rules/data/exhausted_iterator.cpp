@@ -28,7 +28,7 @@ bool begins_anew(const FunctionStmt& method) {
   for_each_expression(method, [&](const Expr& each) {
     const auto* call = each.kind == ExprKind::call ? &as<CallExpr>(each) : nullptr;
     found = found ||
-        (call && call->function->kind == ExprKind::name && says(last_name(*call->function), Says::beginning));
+        (call && call->function->kind == ExprKind::name && says(last_name(*call->function), Says::iterating));
   });
   for_each_statement(method, [&](const Stmt& each) {
     const auto* assigned = each.kind == StmtKind::assign ? &as<AssignStmt>(each) : nullptr;

@@ -121,7 +121,7 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
     Finding& finding = report.add(Severity::warning, own->written,
         "the nodes are numbered from 0, and this one is " + std::to_string(*number) + " of " +
             std::to_string(*nodes) + ": the job waits for node " + std::to_string(*nodes - 1) +
-            " and never begins");
+            " and never begins. Number them from 0 to `--nnodes` - 1");
     report.relate(finding, given_nodes->written, "the nodes of the job");
   }
   if (line.wrapper == "srun" && slurm.tasks_per_node && *slurm.tasks_per_node->value > 1 && processes &&

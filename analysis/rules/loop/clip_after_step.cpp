@@ -54,7 +54,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "gradients are clipped after the step, or before the backward",
     .why =
-        "Clipping changes the gradients in place, for the step that follows. Behind `optimizer.step()` they have been used as they were, "
+        "Clipping changes the gradients in place, for the step that follows. After `optimizer.step()` they have been used as they were, "
         "before `backward()` there are none: the call runs, and the steps are as large as without it (measured: a norm of 33.2 reaches the step instead of 1.0).",
     .wrong = "loss.backward()\n"
              "optimizer.step()\n"

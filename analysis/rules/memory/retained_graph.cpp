@@ -267,7 +267,7 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
           again(iteration, static_cast<const LoopEvent*>(event), again);
         break;
       case EventKind::branch:
-        // What is added behind a condition may be little.
+        // What is added under a condition may be little.
         again(static_cast<const BranchEvent*>(event)->yes, nullptr, again);
         again(static_cast<const BranchEvent*>(event)->no, nullptr, again);
         break;

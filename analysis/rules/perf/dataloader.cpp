@@ -101,7 +101,7 @@ bool takes_first(const Record& record, const OperationEvent& read) {
   for_each_expression(*path.back().stmt, [&](const syntax::Expr& expr) {
     if (!is_call_of_one(expr, Says::taking_next)) return;
     const syntax::Expr& inner = *syntax::as<syntax::CallExpr>(expr).arguments[0];
-    found = found || (is_call_of_one(inner, Says::begins) && inner.span.holds(read.place.span));
+    found = found || (is_call_of_one(inner, Says::making_iterator) && inner.span.holds(read.place.span));
   });
   return found || is_asked_once(*record.chunk(read.place).chunk->stmt, *path.back().stmt);
 }

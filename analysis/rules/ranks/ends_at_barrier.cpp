@@ -1,4 +1,4 @@
-// Communication that is started in front of a barrier: reads the text between the two.
+// Communication that is started before a barrier: reads the text between the two.
 #include "rules/ranks/communication.hpp"
 #include "rules/ranks/requests.hpp"
 #include "rules/source.hpp"
@@ -17,13 +17,13 @@ values::Value group_of(const OperationEvent& event) {
   return !given || given.is(values::Kind::none) ? values::Value{} : given;
 }
 
-// It carries nothing.
+// Its first parameter is the group: it carries nothing.
 bool is_barrier(const OperationEvent& event) {
   return event.row->collective && !event.row->collective->hidden && event.row->collective->tensor < 0 &&
       event.row->collective->group == 0 && !event.row->collective->makes_group;
 }
 
-// The first barrier behind the call in the function, of the group that the call was started in.
+// The first barrier after the call in the function, of the group that the call was started in.
 Place barrier_after(const Record& record, const FunctionStmt& function, Place call) {
   const OperationEvent* started = nullptr;
   visit_roots(record, [&](const Event& event) {

@@ -61,9 +61,7 @@ bool is_kept(
 struct OfGradients {
   bool made = false, used = false;
 };
-bool is_gradient(const syntax::Expr& expr) {
-  return expr.kind == syntax::ExprKind::attribute && says(last_name(expr), Says::gradient);
-}
+bool is_gradient(const syntax::Expr& expr) { return is_attribute(expr, Says::gradient); }
 OfGradients of_gradients(const Record& record, std::uint32_t chunk, const syntax::FunctionStmt& function) {
   OfGradients found;
   int uses = 0, of_no_use = 0;

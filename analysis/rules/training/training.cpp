@@ -402,9 +402,7 @@ bool remakes_gradient(const Record& record, const OperationEvent& event) {
   if (path.empty()) return false;
   const syntax::Stmt& stmt = *path.back().stmt;
   const auto text = [&](const syntax::Expr& expr) { return record.text({event.place.chunk, expr.span}); };
-  const auto is_gradient = [](const syntax::Expr& expr) {
-    return expr.kind == syntax::ExprKind::attribute && says(last_name(expr), Says::gradient);
-  };
+  const auto is_gradient = [](const syntax::Expr& expr) { return is_attribute(expr, Says::gradient); };
   if (stmt.kind == syntax::StmtKind::aug_assign) {
     const auto& written = syntax::as<syntax::AugAssignStmt>(stmt);
     return is_gradient(*written.target) && scales(written);

@@ -217,7 +217,7 @@ private:
         if (gate_between(each, *window_.backward) || ++clearings > backwards + 1) return false;
         computed = false;
       } else if (is_one_of(all_.steps, each)) {
-        // What is cleared behind its backward is never stepped: loop/zero-grad-order tells of it.
+        // What is cleared after its backward is never stepped: loop/zero-grad-order tells of it.
         if (!computed) return false;
         computed = false;
       }
