@@ -214,8 +214,9 @@ private:
   // Would the iterations of an unrolled loop after the first `ran` do what the last of these did, since
   // `before`, to other objects? Asked only where no rule looks at the single iteration: in dry runs, for one
   // rank, to show.
-  bool rest_is_equivalent(
-      const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& iteration);
+  bool rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::size_t ran,
+      values::Mark before, const Block& iteration);
+  bool skips_equal_iterations() const;
   Flow run_while(const syntax::WhileStmt& stmt);
   Flow run_else(
       syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known

@@ -126,6 +126,8 @@ protected:
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
+  std::unordered_set<const values::Slot*>* attributes_read_ =
+      nullptr;  // while iterations are watched that may come to the same: those that were asked for
   std::vector<const values::Slot*> keyed_;  // what was first stored under keys of unknown things, in loops
   bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
   std::string defaults_;                        // those that were taken

@@ -36,8 +36,10 @@ Value Interpreter::attribute(Value object, Name name, Place where) {
 Value Interpreter::attribute_or_none(Value object, Name name, Place) {
   if (!object.is(Kind::instance)) return {};
   auto* instance = object.as<values::Instance>();
-  if (const values::Slot* slot = instance->attributes.find(name); slot && slot->value)
+  if (const values::Slot* slot = instance->attributes.find(name); slot && slot->value) {
+    if (attributes_read_) attributes_read_->insert(slot);
     return resolve(slot->value);
+  }
   return find_method(instance, name);
 }
 
@@ -80,6 +82,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
     return run.heap().unseen(
         std::string(object.name.empty() ? "self" : object.name) + "." + std::string(name.text()), where);
   if (const values::Slot* slot = object.attributes.find(name); slot && slot->value) {
+    if (run.attributes_read_) run.attributes_read_->insert(slot);
     const Value found = run.resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
     if ((found.is(Kind::list) || found.is(Kind::dict)) && object.attributes.find(handed_out))

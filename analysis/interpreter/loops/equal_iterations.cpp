@@ -1,9 +1,12 @@
 // Iterations that come to the same: a loop over modules that were made alike need not run all of them where
-// nobody looks at each.
+// nobody looks at each. The loop may go through the modules themselves, or through numbers by which it asks
+// for them.
 #include "interpreter/interpreter.hpp"
+#include "interpreter/loops/index_uses.hpp"
 #include "values/devices.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
@@ -17,6 +20,10 @@ namespace {
 class Likeness {
 public:
   explicit Likeness(values::Heap& heap) : heap_(heap) {}
+  // `read`: attributes that the program asked for. A number or a text in any other attribute that it gave a
+  // module of its own may differ: a layer's place among its like. `module`: the class of modules.
+  Likeness(values::Heap& heap, const std::unordered_set<const values::Slot*>* read, std::string_view module)
+      : heap_(heap), read_(read), module_(module) {}
 
   // Are they the same, but for who they are? Nothing unknown is like another, but tensors of which the same
   // is not known.
@@ -41,6 +48,11 @@ public:
                 return holds(x.first, y.first) && holds(x.second, y.second);
               });
     }
+    case Kind::choice: {
+      const auto *mine = a.as<values::Choice>(), *theirs = b.as<values::Choice>();
+      return mine->condition == theirs->condition && holds(mine->yes, theirs->yes) &&
+          holds(mine->no, theirs->no);
+    }
     case Kind::instance: return holds(*a.as<values::Instance>(), *b.as<values::Instance>());
     case Kind::bound:
       return holds(a.as<values::Bound>()->self, b.as<values::Bound>()->self) &&
@@ -64,8 +76,11 @@ private:
     const auto &mine = a.attributes.entries(), &theirs = b.attributes.entries();
     if (mine.size() != theirs.size() || depth_ >= deepest) return false;
     ++depth_;
+    // Of a layer of the library, its shape rules ask.
+    const bool numbers_own = a.cls && (!a.cls->native || a.cls->native->path == module_);
     const bool same = std::equal(mine.begin(), mine.end(), theirs.begin(), [&](const auto& x, const auto& y) {
-      return x.first == y.first && holds(x.second->value, y.second->value);
+      return x.first == y.first &&
+          ((numbers_own && is_unread(*x.second, *y.second)) || holds(x.second->value, y.second->value));
     });
     --depth_;
     return same;
@@ -83,7 +98,15 @@ private:
         values::is_same_device(a.device, b.device);
   }
 
+  // Both hold a number, or both a text, for which nobody asked.
+  bool is_unread(const values::Slot& a, const values::Slot& b) const {
+    return read_ && a.value.kind == b.value.kind && (a.value.is(Kind::integer) || a.value.is(Kind::string)) &&
+        !read_->contains(&a);
+  }
+
   values::Heap& heap_;
+  const std::unordered_set<const values::Slot*>* const read_ = nullptr;
+  const std::string_view module_;
   int compared_ = 0, depth_ = 0;
 };
 
@@ -120,21 +143,30 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
 
 }  // namespace
 
-bool Interpreter::rest_is_equivalent(
-    const std::vector<Value>& items, std::size_t ran, values::Mark before, const Block& iteration) {
-  if (!limits_.as_rank && !policy_.skips_equal_iterations && dry_runs_ == 0) return false;
-  if (ran < 2 || items.size() - ran < 2 || !items[ran - 1].is(Kind::instance) || !is_quiet(iteration))
-    return false;
+bool Interpreter::skips_equal_iterations() const {
+  return limits_.as_rank || policy_.skips_equal_iterations || dry_runs_ > 0;
+}
+
+bool Interpreter::rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items,
+    std::size_t ran, values::Mark before, const Block& iteration) {
+  if (!skips_equal_iterations() || ran < 2 || items.size() - ran < 2 || !is_quiet(iteration)) return false;
+  const Value last = items[ran - 1];
+  IndexUses uses(*this, stmt, *frame_->scope, last);
+  if (uses.indices().empty() ? !last.is(Kind::instance) : !uses.are_known()) return false;
   Likeness likeness(heap());
   for (const auto& [slot, value] : heap().written(before)) {
     if (slot->birth > before.clock) continue;
     const auto& names = frame_->scope->names.entries();
-    if (std::none_of(names.begin(), names.end(), [&](const auto& each) { return each.second == slot; }) ||
-        !likeness.holds(value, slot->value))
-      return false;
+    const auto found = std::ranges::find(names, slot, [](const auto& each) { return each.second; });
+    if (found == names.end()) return false;
+    const bool is_index = std::ranges::find(uses.indices(), found->first) != uses.indices().end();
+    if (!is_index && !likeness.holds(value, slot->value)) return false;
   }
+  const auto alike = [&](Value a, Value b) {
+    return Likeness(heap(), attributes_read_, library_.types().module).holds(a, b);
+  };
   return std::all_of(items.begin() + static_cast<std::ptrdiff_t>(ran), items.end(),
-      [&](Value item) { return Likeness(heap()).holds(items[ran - 1], item); });
+      [&](Value item) { return uses.holds(item, alike); });
 }
 
 }  // namespace stepzero::interpreter

@@ -116,6 +116,10 @@ bool Interpreter::run_unrolled(
   frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool fits = true;
+  // A loop inside watches what the iterations around read before it, too.
+  std::unordered_set<const values::Slot*> read;
+  const bool watches = !attributes_read_ && skips_equal_iterations();
+  if (watches) attributes_read_ = &read;
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
     block_ = &event->iterations[i];
     const auto before = heap().mark();
@@ -132,11 +136,13 @@ bool Interpreter::run_unrolled(
       break;
     }
     if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth &&
-        rest_is_equivalent(items, i + 1, before, event->iterations[i])) {
+        rest_is_equivalent(stmt, items, i + 1, before, event->iterations[i])) {
       event->iterations.resize(i + 1);
+      run_assign(*stmt.target, items.back());
       break;
     }
   }
+  if (watches) attributes_read_ = nullptr;
   frame_->loops.pop_back();
   block_ = block;
   if (!fits) return false;
