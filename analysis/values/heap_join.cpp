@@ -4,6 +4,7 @@
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/numbers.hpp"
+#include "values/uneven.hpp"
 
 #include <algorithm>
 
@@ -371,6 +372,7 @@ private:
   Value either(Value a, Value b) { return condition ? heap.choose(condition, b, a) : heap.merge(a, b, how); }
   Sharing sharing_of_condition() const { return condition ? heap.symbols().sharing(condition) : how; }
   void join_gradients(const TensorState& mine, const TensorState& theirs, TensorState& joined);
+  void note_uneven(const Graph& mine, const Graph& theirs, Graph& joined);
   void join_origins(const TensorState& mine, const TensorState& theirs, TensorState& joined);
   void join_elements(const TensorState& mine, const TensorState& theirs, TensorState& joined);
 
@@ -413,7 +415,29 @@ void Join::join_gradients(const TensorState& mine, const TensorState& theirs, Te
   if (!joined.graph.add(theirs.graph, max_graph) || joined.graph.size() > max_graph) {
     joined.graph.clear();
     joined.graph_complete = false;
+  } else if (sharing_of_condition() == Sharing::local) {
+    note_uneven(mine.graph, theirs.graph, joined.graph);
   }
+}
+
+// Ranks that decide by their own data compute from what is in one graph, or they do not.
+void Join::note_uneven(const Graph& mine, const Graph& theirs, Graph& joined) {
+  const auto is_noted = [&](const Object* source) {
+    return std::any_of(joined.begin(), joined.end(), [&](const Object* each) {
+      const auto* uneven = dynamic_cast<const Uneven*>(each);
+      return uneven == source ||
+          (uneven && std::ranges::find(uneven->sources, source) != uneven->sources.end());
+    });
+  };
+  std::vector<const Object*> one_sided;
+  for (const auto& [from, other] : {std::pair{&mine, &theirs}, std::pair{&theirs, &mine}})
+    for (const Object* source : *from)
+      if (!other->contains(source) && !is_noted(source)) one_sided.push_back(source);
+  if (one_sided.empty() || joined.size() >= max_graph) return;
+  auto* uneven = heap.make<Uneven>();
+  uneven->condition = condition;
+  uneven->sources = std::move(one_sided);
+  joined.push_back(uneven);
 }
 
 void Join::join_origins(const TensorState& mine, const TensorState& theirs, TensorState& joined) {

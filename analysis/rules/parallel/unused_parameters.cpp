@@ -7,6 +7,7 @@
 #include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
+#include "values/uneven.hpp"
 
 #include <algorithm>
 #include <set>
@@ -31,6 +32,7 @@ struct Unused {
   const TrainingEvent* backward = nullptr;  // the last of them
   std::vector<Held> parameters;
   bool proven = true;
+  const values::Uneven* by_own_data = nullptr;  // each rank decides by its own data whether they have a part
 };
 
 bool is_off(const Record& record, const OperationEvent& made, std::string_view option) {
@@ -64,6 +66,14 @@ std::set<const values::Object*> sources_of(const values::Graph& graph) {
       for (const auto& [name, slot] : layer->attributes.entries())
         if (slot->value.is(Kind::tensor)) found.insert(slot->value.object());
   }
+  return found;
+}
+
+// What a loss was computed from on some ranks, and on others not, as the data of each have it.
+std::vector<const values::Uneven*> uneven_of(const values::Graph& graph) {
+  std::vector<const values::Uneven*> found;
+  for (const values::Object* source : graph)
+    if (const auto* uneven = dynamic_cast<const values::Uneven*>(source)) found.push_back(uneven);
   return found;
 }
 
@@ -127,6 +137,35 @@ std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& tr
   return std::nullopt;
 }
 
+// What each rank leaves out of all losses, or not, by its own data.
+std::optional<Unused> unused_by_own_data(const Record& record, const TrainingRoot& training_root,
+    const TrainingEvent& wrapper, const Instance& module) {
+  const TrainingEvent* last = nullptr;
+  std::vector<const values::Uneven*> uneven;
+  std::set<const values::Object*> certain;
+  for (const TrainingEvent& each : training_root.all) {
+    if (each.event->row->operation != Operation::backward) continue;
+    const values::Graph& graph = each.event->self_state()->graph;
+    const auto here = uneven_of(graph);
+    uneven.insert(uneven.end(), here.begin(), here.end());
+    std::vector<const values::Object*> always;
+    for (const values::Object* source : graph)
+      if (std::ranges::none_of(here, [&](const values::Uneven* one) {
+            return std::ranges::find(one->sources, source) != one->sources.end();
+          }))
+        always.push_back(source);
+    const auto sources = sources_of(values::Graph(std::move(always)));
+    certain.insert(sources.begin(), sources.end());
+    if (goes_through(each, *wrapper.event)) last = &each;
+  }
+  if (uneven.empty()) return std::nullopt;
+  auto made = unused_of(record, training_root, wrapper, module, last, certain);
+  if (!made) return made;
+  made->proven = false;
+  made->by_own_data = uneven.front();
+  return made;
+}
+
 std::vector<Unused> unused(const Record& record) {
   std::vector<Unused> found;
   for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
@@ -153,6 +192,7 @@ std::vector<Unused> unused(const Record& record) {
       const auto& of = *module.as<Instance>();
       auto made = unused_of(record, training_root, wrapper, of, last, used);
       if (!made && !holds_back) made = unused_in_one(record, training_root, wrapper, of);
+      if (!made) made = unused_by_own_data(record, training_root, wrapper, of);
       if (made) found.push_back(std::move(*made));
     }
   }
@@ -169,18 +209,38 @@ std::string names_of(const std::vector<Held>& parameters) {
   return text;
 }
 
+// Where the program branches by the condition, or by a part of it.
+Place decided_at(const Record& record, values::Cond condition) {
+  Place found;
+  if (condition)
+    visit_roots(record, [&](const Event& event) {
+      if (found || event.kind != EventKind::branch) return;
+      const values::Cond asked = static_cast<const BranchEvent&>(event).condition;
+      if (asked == condition || asked == record.symbols.logical_not(condition)) found = event.place;
+    });
+  return found;
+}
+
 void tell_of(const Record& record, Report& report, const Unused& one, Place wrapper, const CallSite* calls,
     Place layer, Place backward, const std::string& ranks) {
   const bool several = one.parameters.size() > 1;
+  const std::string part = one.by_own_data ? "Each rank decides by its own data whether " +
+          names_of(one.parameters) + (several ? " have" : " has") + " a part in the loss"
+                                           : (ranks.empty() ? "" : "On " + ranks + ", ") +
+          names_of(one.parameters) + (several ? " have" : " has") + " no part in the loss";
   Finding* finding = report.add(one.proven ? Severity::error : Severity::warning, wrapper, calls,
-      (ranks.empty() ? "" : "On " + ranks + ", ") + names_of(one.parameters) + (several ? " have" : " has") +
-          " no part in the loss: `DistributedDataParallel` waits for the gradient of every parameter, and the next forward raises " +
+      part + ": `DistributedDataParallel` waits for the gradient of every parameter, and the " +
+          (one.by_own_data ? "forward after a step without it" : "next forward") + " raises " +
           "\"Expected to have finished reduction in the prior iteration\". Use " + (several ? "them" : "it") +
           ", freeze " + (several ? "them" : "it") + " before wrapping, or pass " +
           code(std::string(pardon) + "=True") + ".");
   if (!finding) return;
   if (layer) report.relate(*finding, layer, code(one.parameters[0].name) + " belongs to this layer");
-  if (backward) report.relate(*finding, backward, "the loss of this backward is computed without it");
+  if (backward && !one.by_own_data)
+    report.relate(*finding, backward, "the loss of this backward is computed without it");
+  if (one.by_own_data)
+    if (const Place decided = decided_at(record, one.by_own_data->condition))
+      report.relate(*finding, decided, "this decides it");
   const OperationEvent& made = *one.made;
   if (!made.expr || !record.in_file(wrapper)) return;
   for (const syntax::Keyword& keyword : made.expr->keywords)

@@ -99,8 +99,8 @@ void carries(Runtime& run, Value value, const Instance& wrapper, int depth = 0) 
       carries(run, item, wrapper, depth + 1);
     return;
   case Kind::choice:
-    carries(run, value.as<values::Choice>()->yes, wrapper, depth + 1);
-    carries(run, value.as<values::Choice>()->no, wrapper, depth + 1);
+    carries(run, value.as<values::Choice>()->yes, wrapper, depth);
+    carries(run, value.as<values::Choice>()->no, wrapper, depth);
     return;
   default: return;
   }
