@@ -155,6 +155,18 @@ bool Interpreter::run_unrolled(
   return true;
 }
 
+namespace {
+bool yields_at_several_places(const Frame& generator) {
+  if (!generator.function || !generator.function->stmt) return false;
+  int places = 0;
+  for (const Stmt* stmt : generator.function->stmt->body)
+    syntax::for_each_expression(*stmt, [&](const Expr& expr) {
+      places += expr.kind == ExprKind::yield || expr.kind == ExprKind::yield_from;
+    });
+  return places > 1;
+}
+}  // namespace
+
 Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   Frame* const frame = frame_;
   const std::uint32_t chunk = chunk_;
@@ -172,6 +184,10 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
     loose = loose || uncertain;
     Frame* const inner = frame_;
     const std::uint32_t inner_chunk = chunk_;
+    // Of several yields each is what the generator may give: as a choice, which the loop goes through.
+    const std::size_t assumed = assumed_.size();
+    if (path_.size() > conditions && yields_at_several_places(*inner))
+      for (std::size_t i = conditions; i < path_.size(); ++i) assumed_.push_back(path_[i]);
     frame_ = frame;
     chunk_ = chunk;
     const Flow flow = run_iteration(
@@ -183,6 +199,7 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
         uncertain);
     frame_ = inner;
     chunk_ = inner_chunk;
+    assumed_.resize(assumed);
     if (!uncertain) conditions = path_.size();
     if (flow == Flow::dead) killed_ = true;
     return Value::none();
