@@ -149,6 +149,8 @@ private:
   bool take(const Part& part);
   void take_ellipsis();
   bool take_integer(const Part& part);
+  bool is_number_inside(const Part& part, std::size_t axis, const Dim& dim);
+  bool are_first_inside();
   bool take_slice(const Part& part);
   bool take_indices(const Part& part);
   bool take_mask(const Part& part);
@@ -223,6 +225,7 @@ bool Indexing::is_reported_equally_by_versions() const {
 
 // Only what stands last can be followed.
 std::optional<Shape> Indexing::of_unknown_ndim() {
+  if (!are_first_inside()) return std::nullopt;
   if (ellipsis == parts.size()) {
     if (from.dims.size() <= taken) return Shape{};
     out.dims.assign(from.dims.begin() + static_cast<std::ptrdiff_t>(taken), from.dims.end());
@@ -292,16 +295,32 @@ void Indexing::take_ellipsis() {
   for (; at < until; ++at) out.dims.push_back(from.dims[at]);
 }
 
-bool Indexing::take_integer(const Part& part) {
-  const Dim& dim = from.dims[at];
+bool Indexing::is_number_inside(const Part& part, std::size_t axis, const Dim& dim) {
   if (const Value number = as_index(op, part.value); number.is(Kind::integer) && dim.size) {
     const Int index = number.integer();
     if (op.s.compare(Compare::ge, index, dim.size) == Answer::yes ||
         op.s.compare(Compare::lt, index, op.s.negate(dim.size)) == Answer::yes) {
-      refuse_index(op.words(op.dim(index)), at, dim);
+      refuse_index(op.words(op.dim(index)), axis, dim);
       return false;
     }
   }
+  return true;
+}
+
+// Of a tensor of any rank the dimensions that are known from the front.
+bool Indexing::are_first_inside() {
+  const TensorState* whole = op.tensor("input");
+  std::size_t axis = 0;
+  for (const Part& part : parts.first(ellipsis)) {
+    if (!whole || axis >= whole->first.size()) break;
+    if (part.what == What::integer && !is_number_inside(part, axis, whole->first[axis])) return false;
+    axis += consumed(part);
+  }
+  return true;
+}
+
+bool Indexing::take_integer(const Part& part) {
+  if (!is_number_inside(part, at, from.dims[at])) return false;
   ++at;
   return true;
 }
