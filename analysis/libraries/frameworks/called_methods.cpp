@@ -28,6 +28,8 @@ std::span<const CalledMethod> called_methods() {
           .method = "configure_optimizers",
           .one_optimizer = true,
           .unless_off = "automatic_optimization",
+          .package = "pytorch-lightning",
+          .since = "2",
           .why =
               "Since 2.0 Lightning steps one optimizer by itself, and raises where `configure_optimizers` gives several: \"Training with multiple optimizers is only supported with manual optimization\". Set `self.automatic_optimization = False` and make the steps in `training_step`, or return one optimizer."},
       {.of = "transformers.Trainer",

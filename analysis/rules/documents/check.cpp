@@ -42,9 +42,17 @@ bool is_deepspeed(std::string_view path, const Node& root) {
   return known > 0;
 }
 
-// Where a run of the Trainer writes to, and several other of its arguments.
+// Where a run of the Trainer writes to, and several other of its arguments: one that the programs of others
+// do not have, too.
 bool is_of_trainer(const Node& root) {
   if (!root.is(Node::Kind::table) || !root.find("output_dir")) return false;
+  constexpr std::string_view its_own[] = {"per_device_train_batch_size", "per_device_eval_batch_size",
+      "eval_strategy", "evaluation_strategy", "save_strategy", "logging_strategy", "lr_scheduler_type",
+      "lr_scheduler_kwargs", "save_total_limit", "load_best_model_at_end", "metric_for_best_model",
+      "report_to", "remove_unused_columns", "ddp_find_unused_parameters", "dataloader_num_workers",
+      "gradient_checkpointing_kwargs", "bf16_full_eval", "fp16_full_eval", "hub_model_id", "push_to_hub"};
+  if (std::ranges::none_of(its_own, [&](std::string_view name) { return root.find(name) != nullptr; }))
+    return false;
   constexpr int enough = 4;
   return std::count_if(root.fields.begin(), root.fields.end(), [](const Field& field) {
     return field.key.find('_') != std::string::npos && libraries::training_argument(field.key, true);

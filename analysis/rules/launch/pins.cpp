@@ -40,12 +40,25 @@ bool begins_with(const program::Version& version, const Bound& bound) {
       std::equal(bound.version.release.begin(), bound.version.release.end(), version.release.begin());
 }
 
+// The index of packages takes these for one another.
+bool is_same_letter(char a, char b) {
+  constexpr std::string_view alike = "-_.";
+  return a == b || (alike.find(a) != std::string_view::npos && alike.find(b) != std::string_view::npos);
+}
+
+std::size_t find_name(std::string_view text, std::string_view name, std::size_t from) {
+  const auto found = std::search(text.begin() + static_cast<std::ptrdiff_t>(std::min(from, text.size())),
+      text.end(), name.begin(), name.end(), is_same_letter);
+  return found == text.end() ? std::string_view::npos : static_cast<std::size_t>(found - text.begin());
+}
+
 // Calls `look` with what follows each mention of the package, to the end of its requirement:
 // "[torch]>=4.30,<4.40". Is it mentioned?
 template <class Look>
 bool for_each_mention(std::string_view text, std::string_view package, const Look& look) {
   bool is_mentioned = false;
-  for (std::size_t at = text.find(package); at != std::string_view::npos; at = text.find(package, at + 1)) {
+  for (std::size_t at = find_name(text, package, 0); at != std::string_view::npos;
+      at = find_name(text, package, at + 1)) {
     if (at > 0 && is_of_name(text[at - 1])) continue;
     std::string_view rest = text.substr(at + package.size());
     rest = rest.substr(0, rest.find_first_of("\n\"'#;"));
