@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/evaluation.hpp"
+#include "rules/training/modes.hpp"
 #include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/unseen_history.hpp"
@@ -28,19 +29,6 @@ bool without_gradients(const OperationEvent& event) {
   return event.around && event.around->gradients == values::Known::no;
 }
 
-// A layer in the module that does something else in training; null if there is none.
-const Instance* by_mode(const Object* module) {
-  Parts parts;
-  parts.add(as_value(module));
-  for (const Object* part : parts.found) {
-    const auto* layer = dynamic_cast<const Instance*>(part);
-    if (!layer || !layer->native || !layer->native->row || !layer->native->row->by_mode) continue;
-    const Value p = attribute(layer, "p");
-    if (!p.is(Kind::real) || p.real() > 0) return layer;
-  }
-  return nullptr;
-}
-
 // May it compute something else in training? Not if all its layers are known and none does, and no class of
 // the program asks for the mode.
 bool may_differ_by_mode(const Record& record, const Object* module) {
@@ -63,26 +51,6 @@ bool may_differ_by_mode(const Record& record, const Object* module) {
     return std::ranges::any_of(instance->cls->order,
         [](const values::Class* cls) { return cls->stmt && names(*cls->stmt, Says::asking_mode); });
   });
-}
-
-// Its class, or the class of a part, says itself what train() and eval() do.
-bool has_own_modes(const Object* module) {
-  Parts parts;
-  parts.add(as_value(module));
-  return std::any_of(parts.found.begin(), parts.found.end(), [](const Object* part) {
-    const auto* instance = dynamic_cast<const Instance*>(part);
-    if (!instance || !instance->cls) return false;
-    for (const values::Class* cls : instance->cls->order)
-      for (const std::string_view name : {"train", "eval"})
-        if (cls->body && cls->body->names.find(syntax::Name(name))) return true;
-    return false;
-  });
-}
-
-bool trains_from_here(const Record& record, const OperationEvent& event) {
-  if (event.row->operation != Operation::train_mode || event.arguments.empty()) return false;
-  const Value mode = event.arguments[0];
-  return !mode || (mode.is(Kind::boolean) && record.symbols.decide(mode.condition()) == Answer::yes);
 }
 
 // Does anything ever set a mode of the module, of a part of it, or of what it is a part of, to evaluation?
@@ -155,6 +123,7 @@ bool handed_since(const Record& record, const Evaluation& evaluation) {
 // model.eval() before the loop and model.train() after it.
 void offer_modes(const Record& record, const Evaluation& evaluation, const std::string& name,
     Finding& finding, bool certain = true, bool restored = false) {
+  if (!evaluation.loop) return;
   const LoopEvent& loop = *evaluation.loop;
   if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.forward->event->place.chunk)
     return;
@@ -349,7 +318,9 @@ const Instance* never_evaluates(const UnsetModes& modes, const Evaluation& evalu
     return nullptr;
   if (forward.self.as<Instance>()->symbolic || (function->owner && function->owner->native)) return nullptr;
   if (!is_over_data(*evaluation.loop)) return nullptr;
-  return modes.ever_evaluates(forward.self.object()) ? nullptr : by_mode(forward.self.object());
+  const Instance* layer = by_mode(forward.self.object());
+  return modes.ever_evaluates(forward.self.object()) || (layer && modes.ever_evaluates(layer)) ? nullptr
+                                                                                               : layer;
 }
 
 // Does the backward train the model, by its loss or by the optimizer that has its parameters?
@@ -386,6 +357,16 @@ const OperationEvent* trained_after_in_loop(
   return nullptr;
 }
 
+// Does the call set the mode of the model, or of the part of it that holds the layer?
+bool is_mode_of(const OperationEvent& event, const Object* model, const Instance* layer) {
+  if (event.self.object() == model) return true;
+  if (!layer || !event.self.is(Kind::instance)) return false;
+  Parts whole, part;
+  whole.add(as_value(model));
+  part.add(event.self);
+  return whole.found.contains(event.self.object()) && part.found.contains(layer);
+}
+
 // A model that is trained is evaluated as if it were trained.
 void look_for_missing(const Record& record, const Training& training, Report& report, Once& once) {
   const std::vector<Evaluation> all = evaluations(record, training);
@@ -414,12 +395,14 @@ void look_for_missing(const Record& record, const Training& training, Report& re
         (evaluation.mode ? handed_since(record, evaluation) : escapes(record, training_root, model, nullptr)))
       continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
+    const Instance* by_its_mode = by_mode(model);
     for (const TrainingEvent& each : training_root.all) {
       if (each.event == &forward) break;
       const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() &&
           reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
-      if (trains || (sets_mode(*each.event) && each.event->self.object() == model)) last = each.event;
+      if (trains || (sets_mode(*each.event) && is_mode_of(*each.event, model, by_its_mode)))
+        last = each.event;
     }
     // Another evaluation of the same model may set the mode: that it is training mode here is what the run
     // has seen.
@@ -462,9 +445,35 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     if (!backward || last != backward || (!lacks_it && ever_evaluates(record, evaluation)) ||
         has_own_modes(model))
       continue;
-    const Instance* layer = by_mode(model);
-    if (!layer || !forward.expr || !once(forward.place)) continue;
-    tell_by_layer(record, evaluation, *layer, backward->place, report);
+    if (!by_its_mode || !forward.expr || !once(forward.place)) continue;
+    tell_by_layer(record, evaluation, *by_its_mode, backward->place, report);
+  }
+}
+
+// A function that evaluates by a single call, of whatever the training left: training mode was set before it,
+// and nothing sets the other.
+void look_for_single(const Record& record, const Training& training, Report& report, Once& once) {
+  const UnsetModes unset(record);
+  for (const TrainingRoot& training_root : training.training_roots()) {
+    if (training_root.handed_over || training_root.root->truncated) continue;
+    const OperationEvent *mode = nullptr, *backward = nullptr;
+    for (const TrainingEvent& each : training_root.all) {
+      const OperationEvent& event = *each.event;
+      if (sets_mode(event)) mode = trains_from_here(record, event) ? &event : nullptr;
+      if (event.row->operation == Operation::backward && event.self_state()) backward = &event;
+      if (event.row->operation != Operation::forward || !event.self.is(Kind::instance) || !mode ||
+          !backward || each.in_handler || !without_gradients(event) ||
+          mode->self.object() != event.self.object() || !reaches(*backward->self_state(), event.self))
+        continue;
+      const Object* model = event.self.object();
+      const Evaluation evaluation{&training_root, &each, nullptr, mode, false};
+      const Instance* layer = by_mode(model);
+      if (!layer || has_own_modes(model) || unset.ever_evaluates(model) || unset.ever_evaluates(layer) ||
+          !is_named_evaluation(evaluation) || !takes_numbers(evaluation) || is_statement(record, event) ||
+          escapes(record, training_root, model, nullptr) || !event.expr || !once(event.place))
+        continue;
+      tell_by_layer(record, evaluation, *layer, backward->place, report);
+    }
   }
 }
 
@@ -484,6 +493,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   look_for_missing(record, training, report, once);
+  look_for_single(record, training, report, once);
   for (const TrainingRoot& training_root : training.training_roots()) {
     if (training_root.handed_over || training_root.root->truncated) continue;
     for (const TrainingEvent& mode : training_root.all) {

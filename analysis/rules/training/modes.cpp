@@ -1,0 +1,44 @@
+#include "rules/training/modes.hpp"
+
+#include "rules/training/parts.hpp"
+#include "values/kept.hpp"
+
+#include <algorithm>
+
+namespace stepzero::rules {
+
+using values::Kind;
+using values::Operation;
+
+const Instance* by_mode(const Object* module) {
+  Parts parts;
+  parts.add(as_value(module));
+  for (const Object* part : parts.found) {
+    const auto* layer = dynamic_cast<const Instance*>(part);
+    if (!layer || !layer->native || !layer->native->row || !layer->native->row->by_mode) continue;
+    const Value p = attribute(layer, "p");
+    if (!p.is(Kind::real) || p.real() > 0) return layer;
+  }
+  return nullptr;
+}
+
+bool has_own_modes(const Object* module) {
+  Parts parts;
+  parts.add(as_value(module));
+  return std::any_of(parts.found.begin(), parts.found.end(), [](const Object* part) {
+    const auto* instance = dynamic_cast<const Instance*>(part);
+    if (!instance || !instance->cls) return false;
+    for (const values::Class* cls : instance->cls->order)
+      for (const std::string_view name : {"train", "eval"})
+        if (cls->body && cls->body->names.find(syntax::Name(name))) return true;
+    return false;
+  });
+}
+
+bool trains_from_here(const Record& record, const OperationEvent& event) {
+  if (event.row->operation != Operation::train_mode || event.arguments.empty()) return false;
+  const Value mode = event.arguments[0];
+  return !mode || (mode.is(Kind::boolean) && record.symbols.decide(mode.condition()) == Answer::yes);
+}
+
+}  // namespace stepzero::rules
