@@ -333,13 +333,14 @@ Value Interpreter::Comprehension::as_dict() {
   std::vector<std::pair<Value, Value>> made;
   for (std::size_t i = 0; i < items.size(); ++i) made.push_back({keys[i], items[i]});
   run.dict_extend(dict, std::move(made));
-  if (!open) return dict;
   values::DictState state = *values::Heap::dict_state(dict);
-  for (auto& [key, value] : state.items) value = run.heap().merge(value, rest, Sharing::uniform);
-  state.open = true;
-  state.rest = run.heap().merge(state.rest, rest, Sharing::uniform);
-  run.heap().set_dict(dict, std::move(state));
-  return dict;
+  if (open) {
+    for (auto& [key, value] : state.items) value = run.heap().merge(value, rest, Sharing::uniform);
+    state.open = true;
+    state.rest = run.heap().merge(state.rest, rest, Sharing::uniform);
+  }
+  // Made with what it holds: who reads it when the way to it was taken back finds that, and no empty one.
+  return run.heap().dict(std::move(state.items), state.open, state.rest);
 }
 
 Value Interpreter::Comprehension::as_list() {
@@ -361,7 +362,9 @@ Int Interpreter::Comprehension::length_of_open(const values::ListState& state) {
   if (dealt == Sharing::local) filtered = dealt;
   if (!state.items.empty()) return nullptr;
   if (length || share) return length ? length : share;
-  if (filtered == Sharing::local) return s.fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
+  const bool by_rank = filtered == Sharing::divergent && !run.limits_.as_rank;
+  if (filtered == Sharing::local || by_rank)
+    return s.fresh({.name = {}, .lower = 0, .upper = {}, .sharing = filtered});
   // A filter may leave all of a share. How many it leaves of what is no share is a number that all ranks
   // have.
   const bool is_filtered_list = run.limits_.as_rank && dealt != Sharing::local && has_one_generator() &&

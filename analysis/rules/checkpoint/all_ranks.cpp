@@ -41,13 +41,15 @@ bool may_ask_rank(const Record& record, const Turn& turn) {
           (record.symbols.form(branch.condition) == Form::conjunction &&
               std::ranges::any_of(record.symbols.operands(branch.condition), asks))))
     return true;
+  // A flag of that name is set for one of them, wherever it was set.
+  if (says(text, Says::one_rank)) return true;
   bool open = false;
   record.symbols.parts(
       branch.condition, [](symbolic::Int) {},
       [&](values::Cond part) { open = open || record.symbols.sharing(part) != Sharing::uniform; });
   if (!open) return false;
   const bool elsewhere = text.find_first_of("%<>=") != std::string_view::npos || says(text, Says::many_ranks);
-  return !elsewhere || calls(text) || says(text, Says::one_rank);
+  return !elsewhere || calls(text);
 }
 // How the program makes the path: where it is a variable, what that is given.
 std::string written(const Record& record, const Path& path, const FileUse& save) {
@@ -74,7 +76,8 @@ bool may_name_rank(const Record& record, const Path& path, const FileUse& save) 
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
-    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.parallel) continue;
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || checkpoint_root.parallel.empty())
+      continue;
     for (const FileUse& save : checkpoint_root.saves) {
       const Path path = path_of(record, save);
       if (!path.value || path.value.is(Kind::instance) || may_name_rank(record, path, save)) continue;
@@ -82,7 +85,9 @@ void check(const Record& record, Report& report) {
       if (std::any_of(save.turns.begin(), save.turns.end(),
               [&](const Turn& turn) { return may_ask_rank(record, turn); }))
         continue;
-      if (save.guarded || by_ranks(record, checkpoint_root, save) == Who::none) continue;
+      if (save.guarded || !among_ranks(checkpoint_root, save) ||
+          by_ranks(record, checkpoint_root, save) == Who::none)
+        continue;
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,

@@ -70,11 +70,11 @@ private:
     case Operation::scaler_made: keep(checkpoint_root_.made); break;
     case Operation::backward: checkpoint_root_.trains = true; break;
     case Operation::sharded:
-    case Operation::parallel_forward: checkpoint_root_.parallel = true; break;
+    case Operation::parallel_forward: keep(checkpoint_root_.parallel); break;
     case Operation::framework: checkpoint_root_.handed_over = true; break;
     case Operation::collective:
       // A model that is wrapped for many ranks.
-      if (event.row->kind == values::RowKind::class_) checkpoint_root_.parallel = true;
+      if (event.row->kind == values::RowKind::class_) keep(checkpoint_root_.parallel);
       break;
     default: break;
     }
@@ -195,6 +195,16 @@ Loaded loaded_from(const CheckpointRoot& checkpoint_root, Value value) {
       for (const FileUse& load : checkpoint_root.loads)
         if (load.event->result == read.event->self) return {&load, argument_at(read, 0)};
   return {};
+}
+
+bool among_ranks(const CheckpointRoot& checkpoint_root, const FileUse& use) {
+  const auto is_instead = [&](const FileUse& other) {
+    return std::ranges::any_of(other.turns, [&](const Turn& turn) {
+      return std::ranges::any_of(
+          use.turns, [&](const Turn& own) { return turn.branch == own.branch && turn.yes != own.yes; });
+    });
+  };
+  return !std::ranges::all_of(checkpoint_root.parallel, is_instead);
 }
 
 Who by_ranks(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& use) {

@@ -28,12 +28,12 @@ struct FileUse {
 struct CheckpointRoot {
   const interpreter::Root* root = nullptr;
   std::vector<FileUse> saves, loads, reads, taken, put, moves;
-  std::vector<FileUse> steps;    // of optimizers and scalers
-  std::vector<FileUse> updates;  // of scalers, and steps of schedulers
-  std::vector<FileUse> made;     // optimizers, schedulers, scalers
-  bool trains = false;           // a backward is made
-  bool parallel = false;         // a model is wrapped for many ranks
-  bool handed_over = false;      // to a framework, which may save and load itself
+  std::vector<FileUse> steps;     // of optimizers and scalers
+  std::vector<FileUse> updates;   // of scalers, and steps of schedulers
+  std::vector<FileUse> made;      // optimizers, schedulers, scalers
+  std::vector<FileUse> parallel;  // a model is wrapped for many ranks, or called so
+  bool trains = false;            // a backward is made
+  bool handed_over = false;       // to a framework, which may save and load itself
 };
 
 class Files {
@@ -78,6 +78,8 @@ Loaded loaded_from(const CheckpointRoot& checkpoint_root, Value value);
 
 // Which of two processes come to the operation: both in each run in which one does, or both in some.
 enum class Who : std::uint8_t { none, some, both };
+// Are there many ranks where the file is used? Not if that is on the other side of all that makes them.
+bool among_ranks(const CheckpointRoot& checkpoint_root, const FileUse& use);
 Who by_ranks(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& use);
 
 }  // namespace stepzero::rules

@@ -15,7 +15,7 @@ namespace {
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
-    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || !checkpoint_root.parallel ||
+    if (checkpoint_root.handed_over || checkpoint_root.root->truncated || checkpoint_root.parallel.empty() ||
         !checkpoint_root.trains)
       continue;
     for (const FileUse& load : checkpoint_root.loads) {
@@ -28,7 +28,9 @@ void check(const Record& record, Report& report) {
             return !put.event->arguments.empty() &&
                 loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
           });
-      if (!restores || by_ranks(record, checkpoint_root, load) == Who::none) continue;
+      if (!restores || !among_ranks(checkpoint_root, load) ||
+          by_ranks(record, checkpoint_root, load) == Who::none)
+        continue;
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
       Finding* finding = report.add(Severity::hint, load.event->place, load.event->calls,
