@@ -112,7 +112,9 @@ void look_for_freed_graph(const Record& record, Report& report, const Training& 
       if (each.event->row->operation == Operation::backward && is_node(each.event->self_state()) &&
           !each.event->expected)
         backwards.push_back(&each);
-    if (backwards.size() < 2 || backwards.size() > most_backwards) continue;
+    if (backwards.size() < 2) continue;
+    // Of a loop that was run iteration by iteration the first ones say what the others do.
+    if (backwards.size() > most_backwards) backwards.resize(most_backwards);
     std::vector<std::vector<const TensorState*>> nodes;
     for (const TrainingEvent* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
     for (std::size_t i = 0; i + 1 < backwards.size(); ++i) {
