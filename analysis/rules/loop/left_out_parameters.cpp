@@ -2,6 +2,7 @@
 // optimizer: other parameters of their layers are in it.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/evaluation.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/methods.hpp"
 #include "rules/training/optimized.hpp"
@@ -61,8 +62,17 @@ Reached reached_of(
   parts.add(Value::of(Kind::instance, &part));
   Reached reached;
   for (const Object* source : loss.graph) {
+    if (!parts.found.contains(source)) continue;
+    const auto* tensor = dynamic_cast<const values::Tensor*>(source);
+    if (tensor && tensor->role == values::TensorRole::parameter) {
+      if (taken.contains(tensor))
+        ++reached.taken;
+      else if (tensor->now()->requires_grad == values::Known::yes)
+        ++reached.left;
+      continue;
+    }
     const auto* layer = dynamic_cast<const Instance*>(source);
-    if (!layer || !parts.found.contains(layer)) continue;
+    if (!layer) continue;
     const Share share = share_of(*layer, taken);
     ++(share.taken > 0 ? reached.taken : share.left.empty() ? reached.others : reached.left);
   }
@@ -126,6 +136,56 @@ void look_for_part(const TrainingRoot& training_root, const OperationEvent& made
   }
 }
 
+// How many of an optimizer's parameters the loss goes through.
+std::size_t count_reached(const values::TensorState& loss, const std::set<const Object*>& taken) {
+  std::set<const Object*> reached;
+  for (const Object* source : loss.graph) {
+    if (taken.contains(source)) reached.insert(source);
+    if (const auto* layer = dynamic_cast<const Instance*>(source))
+      for (const auto& [name, slot] : layer->attributes.entries())
+        if (taken.contains(slot->value.object())) reached.insert(slot->value.object());
+  }
+  return reached.size();
+}
+
+// Did the model compute its result from that of another of which an optimizer has parameters?
+bool follows_trained(const OperationEvent& forward, const std::set<const Object*>& taken) {
+  return forward.made && count_reached(*forward.made, taken) > 0;
+}
+
+// The last of several models, as a criterion with weights of its own, of which the one optimizer has nothing:
+// what is trained comes before it. Who trains a head leaves the trunk before it as it is; what is loaded, or
+// only evaluated, is there to be compared with.
+void look_for_model(const Record& record, const TrainingRoot& training_root, const OperationEvent& made,
+    const std::set<const Object*>& taken, Report& report, Once& once) {
+  if (training_root.optimizers.size() != 1) return;
+  std::map<const Instance*, const OperationEvent*> models;
+  for (const TrainingEvent& each : training_root.all)
+    if (each.event->row->operation == Operation::forward && each.event->self.is(Kind::instance) &&
+        !each.event->self.as<Instance>()->symbolic)
+      models.emplace(each.event->self.as<Instance>(), each.event);
+  if (models.size() < 2) return;
+  const std::set<const Object*> loaded = may_be_loaded(record);
+  for (const TrainingEvent& backward : training_root.all) {
+    const values::TensorState* loss = trained_loss(backward);
+    if (!loss || !loss->graph_complete || count_reached(*loss, taken) != taken.size()) continue;
+    for (const auto& [model, called] : models) {
+      const Reached reached = reached_of(*model, *loss, taken);
+      if (reached.taken > 0 || reached.left == 0 || reached.others > 0 || loaded.contains(model) ||
+          !follows_trained(*called, taken) || escapes(record, training_root, model, nullptr))
+        continue;
+      const std::string name = called_text(record, *called);
+      if (name.empty() || !once(made.place)) continue;
+      Finding* finding = report.add(Severity::information, made.place, made.calls,
+          "The optimizer has none of the parameters of " + code(name) +
+              ", which the loss goes through as it does through what is trained: it stays as it was made. Add its parameters, or freeze it to say so.");
+      if (!finding) continue;
+      report.relate(*finding, called->place, "it is called here");
+      report.relate(*finding, backward.event->place, "the loss");
+    }
+  }
+}
+
 void look_at(const Record& record, const TrainingRoot& training_root, Report& report, Once& once) {
   if (training_root.handed_over || training_root.root->truncated || training_root.optimizers.empty() ||
       std::ranges::any_of(training_root.optimizers, [&](const Object* each) {
@@ -138,6 +198,7 @@ void look_at(const Record& record, const TrainingRoot& training_root, Report& re
   if (!taken || taken->empty() || first_made == training_root.all.end()) return;
   const OperationEvent& made = *first_made->event;
   look_for_part(training_root, made, *taken, report, once);
+  look_for_model(record, training_root, made, *taken, report, once);
   for (const TrainingEvent& backward : training_root.all) {
     const values::TensorState* loss = trained_loss(backward);
     if (!loss) continue;
