@@ -16,7 +16,17 @@ const values::Content* content_of(Runtime& run, const PeerMessages::Sent& sent) 
 }
 
 // Objects as numbers: what each is, and then what it holds.
-enum class Sent : std::int64_t { none, boolean, integer, text, tuple, something };
+enum class Sent : std::int64_t { none, boolean, integer, text, tuple, list, dict, something };
+
+bool write(const symbolic::Context& symbols, Value value, std::vector<std::int64_t>& into);
+
+// Of a part it need not be known what it is.
+void write_part(const symbolic::Context& symbols, Value value, std::vector<std::int64_t>& into) {
+  const std::size_t before = into.size();
+  if (write(symbols, value, into)) return;
+  into.resize(before);
+  into.push_back(static_cast<std::int64_t>(Sent::something));
+}
 
 bool write(const symbolic::Context& symbols, Value value, std::vector<std::int64_t>& into) {
   const auto begin = [&](Sent what) { into.push_back(static_cast<std::int64_t>(what)); };
@@ -47,11 +57,29 @@ bool write(const symbolic::Context& symbols, Value value, std::vector<std::int64
     into.push_back(static_cast<std::int64_t>(items.size()));
     return std::ranges::all_of(items, [&](Value item) { return write(symbols, item, into); });
   }
+  case Kind::list: {
+    const values::ListState& list = *values::Heap::list_state(value);
+    const bool is_whole = !list.open && value.as<values::List>()->kind == values::ListKind::list;
+    begin(is_whole ? Sent::list : Sent::something);
+    if (!is_whole) return true;
+    into.push_back(static_cast<std::int64_t>(list.items.size()));
+    for (const Value item : list.items) write_part(symbols, item, into);
+    return true;
+  }
+  case Kind::dict: {
+    const values::DictState& dict = *values::Heap::dict_state(value);
+    begin(dict.open ? Sent::something : Sent::dict);
+    if (dict.open) return true;
+    into.push_back(static_cast<std::int64_t>(dict.items.size()));
+    for (const auto& [key, item] : dict.items) {
+      write_part(symbols, key, into);
+      write_part(symbols, item, into);
+    }
+    return true;
+  }
   // What it is the receiver may not ask.
   case Kind::tensor:
-  case Kind::real:
-  case Kind::list:
-  case Kind::dict: begin(Sent::something); return true;
+  case Kind::real: begin(Sent::something); return true;
   default: return false;
   }
 }
@@ -71,6 +99,19 @@ Value read(Runtime& run, values::Place place, const std::vector<std::int64_t>& f
     std::vector<Value> items;
     for (std::int64_t left = next(); left > 0; --left) items.push_back(read(run, place, from, at));
     return run.heap().tuple(std::move(items));
+  }
+  case Sent::list: {
+    std::vector<Value> items;
+    for (std::int64_t left = next(); left > 0; --left) items.push_back(read(run, place, from, at));
+    return run.heap().list(std::move(items));
+  }
+  case Sent::dict: {
+    std::vector<std::pair<Value, Value>> items;
+    for (std::int64_t left = next(); left > 0; --left) {
+      const Value key = read(run, place, from, at);
+      items.emplace_back(key, read(run, place, from, at));
+    }
+    return run.heap().dict(std::move(items));
   }
   case Sent::something: break;
   }
