@@ -514,7 +514,10 @@ Value set_data(Call& call) {
   TensorState state = *into;
   state.shape = from ? from->shape : Shape{};
   state.dtype = from ? from->dtype : Dtype::unknown;
-  state.device = from ? from->device : nullptr;
+  // Made beside a module of which it is not known where it lies, it is moved with the module.
+  const bool is_part = call.self.is(Kind::tensor) &&
+      call.self.as<Tensor>()->role != values::TensorRole::plain;
+  state.device = from && (into->device || !is_part) ? from->device : nullptr;
   state.strides = from ? from->strides : std::vector<Int>{};
   state.sharing = symbolic::mix(state.sharing, call.run.heap().sharing(given));
   state.unseen = state.unseen || call.run.heap().is_unseen(given);
