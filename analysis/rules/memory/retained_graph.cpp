@@ -393,11 +393,42 @@ bool over_optimizers(const Record& record, const TrainingLoop& loop) {
   if (step.kind != ExprKind::attribute || as<AttributeExpr>(step).object->kind != ExprKind::name)
     return false;
   const Name optimizer = as<NameExpr>(*as<AttributeExpr>(step).object).id;
-  bool bound = false;
-  for_each_expression(*as<ForStmt>(*loop.loop->stmt).target, [&](const Expr& part) {
-    bound = bound || (part.kind == ExprKind::name && as<NameExpr>(part).id == optimizer);
-  });
+  const auto& each = as<ForStmt>(*loop.loop->stmt);
+  const auto names_part = [](const Expr& expr, Name name) {
+    bool found = false;
+    for_each_expression(expr, [&](const Expr& part) {
+      found = found || (part.kind == ExprKind::name && as<NameExpr>(part).id == name);
+    });
+    return found;
+  };
+  bool bound = names_part(*each.target, optimizer);
+  // `optimizer = optimizers[i]` with the iteration's `i`.
+  const auto chooses = [&](const Stmt& stmt) {
+    if (stmt.kind != StmtKind::assign || each.target->kind != ExprKind::name) return;
+    const auto& assign = as<AssignStmt>(stmt);
+    bound = bound ||
+        (assign.targets.size() == 1 && names_part(*assign.targets[0], optimizer) &&
+            names_part(*assign.value, as<NameExpr>(*each.target).id));
+  };
+  for (const Stmt* stmt : each.body) for_each_statement(*stmt, chooses);
   return bound && record.in_file(loop.loop->place);
+}
+
+// Is the loop a part of one step, as the few rounds in which a critic is trained before its generator is? And
+// what is kept begins anew with each such step.
+bool is_within_step(const TrainingLoop& loop, const std::string& into) {
+  if (!loop.loop->stmt || loop.loop->stmt->kind != StmtKind::for_ || loop.step->loops.size() < 2 ||
+      !calls(*as<ForStmt>(*loop.loop->stmt).iterable, Says::counting))
+    return false;
+  const auto at = std::ranges::find(loop.step->loops, loop.loop);
+  if (at == loop.step->loops.begin() || at == loop.step->loops.end()) return false;
+  const LoopEvent* outer = *std::prev(at);
+  const bool steps = std::ranges::any_of(loop.training_root->all, [&](const TrainingEvent& each) {
+    const Operation what = each.event->row->operation;
+    return (what == Operation::optimizer_step || what == Operation::scaler_step) && each.in(outer) &&
+        !each.in(loop.loop);
+  });
+  return steps && outer->stmt && assigns(*outer->stmt, Name(into));
 }
 
 void check(const Record& record, Report& report) {
@@ -433,7 +464,7 @@ void check(const Record& record, Report& report) {
           loss && is_of_earlier(record, loop, *loss))
         continue;
       const auto added = added_by(record, event);
-      if (!added || !once(event.place)) continue;
+      if (!added || is_within_step(loop, added->into) || !once(event.place)) continue;
       const bool simple = added->value->kind == ExprKind::name || added->value->kind == ExprKind::attribute ||
           added->value->kind == ExprKind::call;
       const std::string kept = simple ? added->what : "(" + added->what + ")";
