@@ -4,6 +4,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/evaluation.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/training.hpp"
 
@@ -34,6 +35,8 @@ public:
     for (const TrainingRoot& training_root : rules::Training::of(record_).training_roots())
       if (std::ranges::find(reached_, training_root.root) != reached_.end() || around_line(training_root))
         training(training_root);
+    for (const rules::Evaluation& each : rules::evaluations(record_, rules::Training::of(record_)))
+      if (std::ranges::find(reached_, each.training_root->root) != reached_.end()) evaluation(each);
     return std::move(said_);
   }
 
@@ -250,6 +253,17 @@ private:
       say(of + "the backward at " + at(each.event->place) + " stands in " +
           std::to_string(each.loops.size()) + " loops" + (fed.empty() ? "" : " and " + fed) + ".");
     }
+  }
+
+  void evaluation(const rules::Evaluation& evaluation) {
+    const rules::OperationEvent& forward = *evaluation.forward->event;
+    std::string mode = "nothing sets its mode before";
+    if (evaluation.mode)
+      mode = "its mode was last set at " + at(evaluation.mode->place) +
+          (evaluation.evaluates ? ", to evaluation" : ", to training");
+    say("Evaluation at " + at(forward.place) + " of " +
+        (evaluation.is_seen() ? "a model" : "something unseen") + " in the loop of " +
+        at(evaluation.loop->place) + ": " + mode + ".");
   }
 
   const RankResults& ranks_;

@@ -269,6 +269,7 @@ Value Interpreter::make_function(const FunctionStmt& stmt) {
     auto [it, inserted] = functions_.try_emplace(&stmt, function);
     if (inserted) function_order_.push_back(function);
     it->second = function;
+    roots_->note_closure(*function);
   }
   return decorate(Value::of(Kind::function, function), stmt);
 }

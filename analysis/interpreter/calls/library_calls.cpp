@@ -33,7 +33,13 @@ bool asks_for_none(const symbolic::Context& symbols, Cond condition) {
 // one together.
 class Choices {
 public:
-  Choices(const symbolic::Context& symbols, Cond condition) : symbols_(symbols) { add(condition); }
+  explicit Choices(const symbolic::Context& symbols) : symbols_(symbols) {}
+  // One that the program asks as a whole: `if use_ddp and rank != -1`.
+  void add_whole(Cond condition) {
+    std::set<const void*> about;
+    symbols_.parts(condition, [&](Int atom) { about.insert(atom); }, [&](Cond part) { about.insert(part); });
+    join(std::move(about));
+  }
   void add(Cond condition) {
     using Form = symbolic::Context::Form;
     switch (symbols_.form(condition)) {
@@ -370,6 +376,24 @@ int Interpreter::tries_for_others(std::string_view raised) {
   return others;
 }
 
+// A condition that holds wherever the other does, as its form shows: `a or b` where `a` is chosen.
+static bool is_implied(const symbolic::Context& symbols, Cond condition, Cond by) {
+  using Form = symbolic::Context::Form;
+  const auto is_given = [&](Cond part) {
+    const auto parts = symbols.operands(by);
+    return part == by ||
+        (symbols.form(by) == Form::conjunction && std::ranges::find(parts, part) != parts.end());
+  };
+  const auto holds = [&](Cond part) {
+    const auto parts = symbols.operands(part);
+    return is_given(part) ||
+        (symbols.form(part) == Form::conjunction && std::ranges::all_of(parts, is_given));
+  };
+  if (symbols.form(condition) != Form::disjunction) return holds(condition);
+  const auto alternatives = symbols.operands(condition);
+  return std::ranges::any_of(alternatives, holds);
+}
+
 // Who may catch it, and under which condition it happens.
 void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
   const int others = std::min(tries_for_others(raises), guards_);
@@ -391,9 +415,12 @@ void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::strin
     event.guarded = event.guarded ||
         std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
   if (chosen && !event.guarded) {
-    Choices choices(symbols(), chosen);
+    Choices choices(symbols());
+    for (const Cond whole : assumed_.empty() ? std::vector<Cond>{chosen} : assumed_) choices.add_whole(whole);
     for (const Cond taken : path_) {
-      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end()) continue;
+      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end() ||
+          is_implied(symbols(), taken, chosen))
+        continue;
       const auto form = symbols().form(taken);
       if (form == symbolic::Context::Form::opaque ||
           (form == symbolic::Context::Form::negation && is_about_option(taken)))

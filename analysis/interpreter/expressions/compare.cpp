@@ -91,6 +91,7 @@ private:
   Value membership();
   Value in_dict();
   Value in_items();
+  Value in_named();
   Value equality();
   Value with_itself();
   Value of_instances();
@@ -248,7 +249,23 @@ Value Interpreter::Comparison::in_items() {
       return answer(any);
     }
   }
-  return open();
+  return in_named();
+}
+
+// `"RANK" in os.environ`, `"seed" in config`: open, in the program's words. What each process of a job is
+// given is there where one runs.
+Value Interpreter::Comparison::in_named() {
+  const std::string_view container = right.is(Kind::library) ? right.as<values::LibrarySymbol>()->path
+      : right.is(Kind::unknown)                              ? right.as<values::Unknown>()->name
+                                                             : std::string_view{};
+  if (container.empty() || !left.is(Kind::string)) return open();
+  if (right.is(Kind::library) && (run.limits_.as_rank || run.limits_.launch) &&
+      run.library_.find(std::string(container) + "[" + std::string(left.text()) + "]"))
+    return answer(true);
+  const Sharing sharing = symbolic::mix(run.heap().sharing(left), run.heap().sharing(right));
+  return answer(
+      run.mark_unseen(s.opaque("\"" + std::string(left.text()) + "\" in " + std::string(container), sharing),
+          run.heap().is_unseen(left) || run.heap().is_unseen(right)));
 }
 
 Value Interpreter::Comparison::equality() {

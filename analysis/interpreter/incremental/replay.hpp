@@ -101,7 +101,7 @@ struct RootRun {
   const syntax::FunctionStmt* function = nullptr;  // null: the constructor of `owner`
   values::Function* called = nullptr;              // the same as a value: several methods may be one wrapper
   const syntax::Stmt* owner = nullptr;             // the class; null: a function by itself
-  bool of_built = false;  // the forward of a model that the program made, on that very object
+  bool of_built = false;  // on something that the program made: the forward of a model, a closure
   std::uint64_t begin = 0, steps = 0;
   std::unordered_set<const syntax::FunctionStmt*> executed;
   std::size_t root = 0, facts = 0;  // where it begins in the record, counted from the unit's beginning
@@ -121,7 +121,7 @@ struct Unit {
   values::Writes writes;         // at its end; each begins with those of the statements
   std::size_t built_before = 0;  // models run as such in the file until then
   std::size_t built_runs = 0;    // and in it
-  bool built = false;            // it made models
+  bool built = false;            // it made models, or closures
   bool doubtful = false;         // it left an equality open that defaults may decide
   bool out_of_budget = false;
   bool taken_over = false;  // by the last run, from the one before

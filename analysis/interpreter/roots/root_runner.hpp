@@ -1,12 +1,13 @@
 // What nobody in the file calls is run by itself, on symbols: functions, classes with their methods, models
-// that the file makes and does not call. Where an equality stays open that defaults decide, once more with
-// the defaults.
+// that the file makes and does not call, functions that functions make and hand out. Where an equality stays
+// open that defaults decide, once more with the defaults.
 #pragma once
 
 #include "interpreter/run_part.hpp"
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -18,7 +19,9 @@ public:
 
   // What the statements of the file did not reach.
   void run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax::Module>& module);
-  void run_root(values::Function& function, Value self, values::Class* owner);
+  // `made_under`: the condition under which a function that another one made is there.
+  void run_root(
+      values::Function& function, Value self, values::Class* owner, std::optional<Cond> made_under = {});
   void run_method(values::Class& cls, values::Function& method, Value self);
   // Builds an object of the class on symbols and runs the methods on it.
   void run_class(values::Class& cls, const std::vector<values::Function*>& methods);
@@ -28,6 +31,8 @@ public:
   void tell_as_defaults();
   // Models that the program makes and does not call are run on symbols, as they were made.
   void note_built(values::Instance& object);
+  // A function of the file's that another one makes, under the path of now.
+  void note_closure(values::Function& function);
   bool ran(const syntax::FunctionStmt* stmt) const { return ran_.contains(stmt); }  // by the program itself
   // The forward of the model runs. False: it is known.
   bool note_model(const values::Object* object) { return run_models_.insert(object).second; }
@@ -45,6 +50,9 @@ private:
   bool prepares_tests(const values::Class& cls) const;
   Root& begin_root(std::string name, values::Function* function, values::Class* owner, bool of_built = false);
   void run_built(std::size_t from, bool by_function = false);
+  // Those that were made, and that nobody called: whoever was given one may.
+  void run_closures(const std::vector<values::Function*>& made);
+  void run_closures_of_statements();
   Value made_by_default(values::Class& cls, Place born);
   // The numbers that such an object holds, as an object of its own. Nothing of its constructor has happened.
   Value numbers_by_default(values::Class& cls, Place born);
@@ -67,7 +75,9 @@ private:
   std::unordered_map<const void*, bool> reached_;        // FunctionStmt
   std::vector<values::Instance*> built_;  // models that were made without condition, not run yet as such
   std::size_t built_runs_ = 0;
-  std::unordered_set<const values::Object*> run_models_;                      // objects whose forward ran
+  std::vector<values::Function*> closures_;                       // that the root which runs has made
+  std::unordered_map<const values::Function*, Cond> made_under_;  // of functions made on a path
+  std::unordered_set<const values::Object*> run_models_;          // objects whose forward ran
   std::unordered_map<const values::Class*, DefaultNumbers> default_numbers_;  // that roots asked for
 };
 

@@ -133,6 +133,7 @@ void RootRunner::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax
         tell_root();
       }
   }
+  run_closures_of_statements();
   if (!run_.limits_.only)
     for (std::size_t i = 0; i < doubtful_.size(); ++i)
       run_defaults([&, i] {
@@ -365,10 +366,11 @@ void RootRunner::run_defaults(const std::function<void()>& again) {
   record_.out_of_budget = out_of_budget;
 }
 
-void RootRunner::run_root(values::Function& function, Value self, values::Class* owner) {
+void RootRunner::run_root(
+    values::Function& function, Value self, values::Class* owner, std::optional<Cond> made_under) {
   if (record_.cancelled || !wanted(function.stmt)) return;
-  run_.note_used(run_.globals_, owner ? owner->name : function.name);
-  const bool of_built = self.is(Kind::instance) && !self.as<values::Instance>()->symbolic;
+  if (!made_under) run_.note_used(run_.globals_, owner ? owner->name : function.name);
+  const bool of_built = made_under || (self.is(Kind::instance) && !self.as<values::Instance>()->symbolic);
   Root& root = begin_root(std::string(function.qualified), &function, owner, of_built);
   const std::string outer_defaults = run_.defaults_;
   const std::size_t built_before = built_.size();
@@ -376,6 +378,9 @@ void RootRunner::run_root(values::Function& function, Value self, values::Class*
   given_sizes_.clear();
   run_.stand_ins_.clear();
   Speculation root_run(run_);
+  std::vector<values::Function*> outer_closures = std::exchange(closures_, {});
+  std::unordered_set<const FunctionStmt*> called;
+  auto* const outer_called = std::exchange(run_.called_, &called);
   const auto& list = function.parameters->list;
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
@@ -406,9 +411,13 @@ void RootRunner::run_root(values::Function& function, Value self, values::Class*
     return run_.run_function(function, scope, {function.chunk, function.stmt->name_span},
         function.stmt->scope.is_generator ? &ignore : nullptr);
   };
-  if (function.wrapped_guard)
-    run_.fork_value(run_.truth(function.wrapped_guard), {function.chunk, function.stmt->name_span}, body,
-        [] { return Value::none(); });
+  Cond when = made_under.value_or(nullptr);
+  if (function.wrapped_guard) {
+    const Cond guard = run_.truth(function.wrapped_guard);
+    when = when ? symbols().logical_and(when, guard) : guard;
+  }
+  if (when)
+    run_.fork_value(when, {function.chunk, function.stmt->name_span}, body, [] { return Value::none(); });
   else
     body();
   // Whoever enters it leaves it again: what one part waits for may come in the other.
@@ -420,6 +429,11 @@ void RootRunner::run_root(values::Function& function, Value self, values::Class*
   run_.killed_ = false;
   run_.path_.clear();
   run_built(built_before, true);
+  run_.called_ = outer_called;
+  if (outer_called) outer_called->insert(called.begin(), called.end());
+  std::vector<values::Function*> made = std::exchange(closures_, std::move(outer_closures));
+  std::erase_if(made, [&](const values::Function* each) { return called.contains(each->stmt); });
+  run_closures(made);
   root_run.keep_new_objects();
   run_.block_ = nullptr;
 }

@@ -88,7 +88,7 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   const OperationEvent* backward = nullptr;
   bool since = false;
   for (const TrainingEvent& each : evaluation.training_root->all) {
-    if (each.event == evaluation.forward->event) break;
+    if (each.event == evaluation.moment) break;
     since = since || each.event == evaluation.mode;
     if (since && each.event->row->operation == Operation::backward && !each.in_handler) backward = each.event;
   }
@@ -114,7 +114,7 @@ bool handed_since(const Record& record, const Evaluation& evaluation) {
   const auto at = [&](const OperationEvent* event) {
     return std::ranges::find(training_root.all, event, &TrainingEvent::event);
   };
-  return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const TrainingEvent& each) {
+  return std::any_of(at(evaluation.mode), at(evaluation.moment), [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
         !says(record.text(each.event->place), Says::scheduling);
   });
@@ -343,7 +343,7 @@ const OperationEvent* trained_after_in_loop(
       has_own_modes(model) || !is_over_data(*evaluation.loop))
     return nullptr;
   const OperationEvent* mode = nullptr;
-  for (auto it = std::ranges::find(training_root.all, forward.event, &TrainingEvent::event);
+  for (auto it = std::ranges::find(training_root.all, evaluation.moment, &TrainingEvent::event);
       it != training_root.all.end(); ++it) {
     const bool again = std::ranges::any_of(forward.loops,
         [&](const LoopEvent* loop) { return loop != evaluation.loop && it->in(loop) && repeats(*loop); });
@@ -397,7 +397,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     const OperationEvent *backward = nullptr, *last = nullptr;
     const Instance* by_its_mode = by_mode(model);
     for (const TrainingEvent& each : training_root.all) {
-      if (each.event == &forward) break;
+      if (each.event == evaluation.moment) break;
       const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() &&
           reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
@@ -445,7 +445,7 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     if (!backward || last != backward || (!lacks_it && ever_evaluates(record, evaluation)) ||
         has_own_modes(model))
       continue;
-    if (!by_its_mode || !forward.expr || !once(forward.place)) continue;
+    if (!by_its_mode || called_text(record, forward).empty() || !once(forward.place)) continue;
     tell_by_layer(record, evaluation, *by_its_mode, backward->place, report);
   }
 }

@@ -1,5 +1,6 @@
 // loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction
 // in the place of the target.
+#include "interpreter/calls/unseen.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -27,11 +28,17 @@ bool comes_from_module(const TensorState& state) {
       });
 }
 
-bool is_data(const TensorState& state) {
-  return !state.poisoned && !state.cut &&
-      std::all_of(state.graph.begin(), state.graph.end(), [](const values::Object* source) {
-        return dynamic_cast<const values::Unknown*>(source) != nullptr;
-      });
+// What is detached has no history that shows: it is data if what it was detached from is.
+bool is_data(const TensorState& state, int depth = 0) {
+  constexpr int deepest_source = 6;
+  if (state.poisoned || depth > deepest_source) return false;
+  if (state.cut) {
+    if (!state.made || state.made->self || state.made->states.empty()) return false;
+    return std::ranges::all_of(state.made->states,
+        [&](const TensorState* source) { return !source || is_data(*source, depth + 1); });
+  }
+  return std::all_of(state.graph.begin(), state.graph.end(),
+      [](const values::Object* source) { return dynamic_cast<const values::Unknown*>(source) != nullptr; });
 }
 // Nothing that it was computed from can be trained. Of what is no tensor here nothing is known but that this
 // program's modules did not make it.
@@ -98,6 +105,23 @@ Named named(const Written& written) {
       : of_part == Named::neither                    ? whole
                                                      : Named::neither;
 }
+// What a target is called after: `scores_labels` beside `scores`.
+bool is_named_after(const Written& target, const Written& prediction) {
+  const std::string_view longer = target.part.empty() ? target.variable : target.part,
+                         shorter = prediction.part.empty() ? prediction.variable : prediction.part;
+  constexpr std::size_t shortest = 3;  // of a name that means something
+  return shorter.size() >= shortest && longer.size() > shorter.size() + 1 &&
+      ((longer.starts_with(shorter) && longer[shorter.size()] == '_') ||
+          (longer.ends_with(shorter) && longer[longer.size() - shorter.size() - 1] == '_'));
+}
+// Did a model that is not seen give it, or something that it is a part of?
+bool is_of_unseen_model(Value value) {
+  constexpr int deepest_whole = 8;
+  const values::Unknown* at = value.is(Kind::unknown) ? value.as<values::Unknown>() : nullptr;
+  for (int depth = 0; at && depth < deepest_whole; ++depth, at = interpreter::whole_of(*at))
+    if (interpreter::is_of_model(*at)) return true;
+  return false;
+}
 bool has_history(const TensorState* state) {
   return state && (state->requires_grad == Known::yes || state->is_gradient);
 }
@@ -121,8 +145,14 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (first->kind == syntax::ExprKind::starred || second->kind == syntax::ExprKind::starred) return;
   const TensorState* target = event.argument_state(1);
   const bool by_graph = target && comes_from_module(*target) && is_data(event);
-  const bool by_name = named(written(record, event.place.chunk, *first)) == Named::target &&
-      named(written(record, event.place.chunk, *second)) == Named::prediction &&
+  const Written as_first = written(record, event.place.chunk, *first),
+                as_second = written(record, event.place.chunk, *second);
+  const bool computed = (target && comes_from_module(*target)) ||
+      (event.arguments.size() > 1 && is_of_unseen_model(event.arguments[1]));
+  const Named second_is = named(as_second);
+  const bool by_name = named(as_first) == Named::target &&
+      (second_is == Named::prediction ||
+          (second_is == Named::neither && (computed || is_named_after(as_first, as_second)))) &&
       !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
   if (!by_graph && !by_name) return;
   const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})),
@@ -134,7 +164,11 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
           (by_graph ? "` is the first, which no module of the program has computed, and `" + other +
                       "` the second, which has the model's gradient. Swap them."
                     : "` is the first, a target by its name, and `" + other +
-                      "` the second, a prediction by its name. Swap them."));
+                      (computed && second_is != Named::prediction
+                              ? "` the second, which a model has computed. Swap them."
+                              : second_is == Named::prediction
+                              ? "` the second, a prediction by its name. Swap them."
+                              : "` the second, which it is the target of by its name. Swap them.")));
   if (finding) offer_swap(record, report, event, *finding);
 }
 

@@ -156,20 +156,21 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
 }
 }  // namespace
 
-// The questions that a condition is made of.
+// The questions that a condition is made of: `n > 1` and `n <= 1` are one.
 static void leaves_of(
-    const symbolic::Context& symbols, symbolic::Cond condition, std::vector<symbolic::Cond>& found) {
+    symbolic::Context& symbols, symbolic::Cond condition, std::vector<symbolic::Cond>& found) {
   const auto operands = symbols.operands(condition);
   const auto form = symbols.form(condition);
   if (form == symbolic::Context::Form::negation || form == symbolic::Context::Form::conjunction ||
       form == symbolic::Context::Form::disjunction) {
     for (const symbolic::Cond operand : operands) leaves_of(symbols, operand, found);
   } else if (form != symbolic::Context::Form::constant &&
-      std::find(found.begin(), found.end(), condition) == found.end()) {
+      std::ranges::find(found, condition) == found.end() &&
+      std::ranges::find(found, symbols.logical_not(condition)) == found.end()) {
     found.push_back(condition);
   }
 }
-static bool holds_with(const symbolic::Context& symbols, symbolic::Cond condition,
+static bool holds_with(symbolic::Context& symbols, symbolic::Cond condition,
     const std::vector<symbolic::Cond>& leaves, unsigned answers) {
   const auto operands = symbols.operands(condition);
   const auto holds = [&](symbolic::Cond operand) { return holds_with(symbols, operand, leaves, answers); };
@@ -178,7 +179,10 @@ static bool holds_with(const symbolic::Context& symbols, symbolic::Cond conditio
   case symbolic::Context::Form::conjunction: return std::all_of(operands.begin(), operands.end(), holds);
   case symbolic::Context::Form::disjunction: return std::any_of(operands.begin(), operands.end(), holds);
   case symbolic::Context::Form::constant: return symbols.decide(condition) == symbolic::Answer::yes;
-  default: return answers >> (std::find(leaves.begin(), leaves.end(), condition) - leaves.begin()) & 1u;
+  default:
+    if (const auto at = std::ranges::find(leaves, condition); at != leaves.end())
+      return answers >> (at - leaves.begin()) & 1u;
+    return !(answers >> (std::ranges::find(leaves, symbols.logical_not(condition)) - leaves.begin()) & 1u);
   }
 }
 
@@ -188,12 +192,13 @@ struct Failures {
   std::vector<symbolic::Cond> when, leaves;  // the conditions, and the questions that they are made of
   bool always = false, unguarded = false;    // without a condition
   bool otherwise = false;                    // other sizes do not fit where others are chosen
+  std::vector<const ProblemEvent*> all;
 
   bool complete() const {
     constexpr std::size_t most_leaves = 6;
     return when.size() >= 2 && leaves.size() <= most_leaves;
   }
-  bool holds(const symbolic::Context& symbols, unsigned answers) const {
+  bool holds(symbolic::Context& symbols, unsigned answers) const {
     return std::ranges::any_of(
         when, [&](symbolic::Cond condition) { return holds_with(symbols, condition, leaves, answers); });
   }
@@ -240,25 +245,90 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
     }
     found.otherwise = found.otherwise || !equivalent;
     found.when.push_back(other.assumption);
+    found.all.push_back(&other);
     leaves_of(record.symbols, other.assumption, found.leaves);
   }
   return found;
 }
 
-// The same call fails for each of the values that one of its operands may have: it fails.
-static bool fails_on_each(const Record& record, const ProblemEvent& problem) {
+// What holds wherever the call is made that fails so: the sides of the branches around all of its failures.
+static std::vector<symbolic::Cond> conditions_around(
+    const Record& record, const Failures& failures, const interpreter::Root& root) {
+  std::vector<std::vector<symbolic::Cond>> around;
+  for (const ProblemEvent* each : failures.all) {
+    auto& own = around.emplace_back();
+    const std::vector<Descent> path = path_to(root.block, *each);
+    for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+      const Event& event = *path[i].block->events[path[i].index];
+      if (event.kind != EventKind::branch) continue;
+      const auto& branch = static_cast<const BranchEvent&>(event);
+      if (!branch.condition) continue;
+      own.push_back(
+          path[i + 1].block == &branch.yes ? branch.condition : record.symbols.logical_not(branch.condition));
+    }
+  }
+  std::vector<symbolic::Cond> common;
+  for (std::size_t i = 0; !around.empty() && i < around[0].size(); ++i) {
+    if (!std::ranges::all_of(
+            around, [&](const auto& own) { return i < own.size() && own[i] == around[0][i]; }))
+      break;
+    common.push_back(around[0][i]);
+  }
+  return common;
+}
+
+// Do the branches around rule out the value that fails: on the other side of `isinstance(model, Wrapper)` it
+// is none of the wrappers?
+static bool is_ruled_out(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  constexpr std::size_t most_leaves = 8;
+  if (!problem.assumption) return false;
+  Failures alone;
+  alone.all.push_back(&problem);
+  std::vector<symbolic::Cond> all = conditions_around(record, alone, root);
+  std::vector<symbolic::Cond> leaves;
+  leaves_of(record.symbols, problem.assumption, leaves);
+  // Those that ask about other things alone cannot.
+  std::erase_if(all, [&](symbolic::Cond condition) {
+    std::vector<symbolic::Cond> own, both = leaves;
+    leaves_of(record.symbols, condition, own);
+    for (const symbolic::Cond leaf : own) leaves_of(record.symbols, leaf, both);
+    return both.size() == leaves.size() + own.size();
+  });
+  all.push_back(problem.assumption);
+  for (const symbolic::Cond condition : all) leaves_of(record.symbols, condition, leaves);
+  if (leaves.size() > most_leaves) return false;
+  for (unsigned answers = 0; answers < 1u << leaves.size(); ++answers)
+    if (std::ranges::all_of(all,
+            [&](symbolic::Cond condition) { return holds_with(record.symbols, condition, leaves, answers); }))
+      return false;
+  return true;
+}
+
+// The same call fails for each of the values that one of its operands may have where it is made: it fails.
+static bool fails_on_each(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
   const Failures found = failures_like(record, problem);
   if (found.always) return found.unguarded;
   if (!found.complete()) return false;
-  for (unsigned answers = 0; answers < 1u << found.leaves.size(); ++answers)
-    if (!found.holds(record.symbols, answers)) return false;
+  // Those that ask more than the failures do are left out: it fails then on more ways than there are.
+  std::vector<symbolic::Cond> around = conditions_around(record, found, root);
+  std::erase_if(around, [&](symbolic::Cond condition) {
+    std::vector<symbolic::Cond> asked = found.leaves;
+    leaves_of(record.symbols, condition, asked);
+    return asked.size() != found.leaves.size();
+  });
+  for (unsigned answers = 0; answers < 1u << found.leaves.size(); ++answers) {
+    const auto holds = [&](symbolic::Cond condition) {
+      return holds_with(record.symbols, condition, found.leaves, answers);
+    };
+    if (std::ranges::all_of(around, holds) && !found.holds(record.symbols, answers)) return false;
+  }
   return true;
 }
 
 // The condition without the questions whose answer changes nothing: the same call fails on their other side,
 // too.
 static symbolic::Cond needed_of(const Record& record, const ProblemEvent& problem) {
-  const symbolic::Context& symbols = record.symbols;
+  symbolic::Context& symbols = record.symbols;
   if (symbols.form(problem.assumption) != symbolic::Context::Form::conjunction) return problem.assumption;
   const Failures found = failures_like(record, problem);
   if (found.always || !found.complete()) return problem.assumption;
@@ -341,14 +411,16 @@ static bool has_named_way(const Record& record, const ProblemEvent& problem, con
 std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
     std::string_view message) {
   if (problem.guarded &&
-      !(problem.of_two_choices && fails_on_each(record, problem) && has_named_way(record, problem, root)))
+      !(problem.of_two_choices && fails_on_each(record, problem, root) &&
+          has_named_way(record, problem, root)))
     return problem.of_two_choices ? "it takes two choices of the program at once"
                                   : "a try may catch it, or a test expects it";
+  if (is_ruled_out(record, problem, root)) return "the branches around it rule it out";
   if (needs_unknown_number(message)) return "its words need a number that is not known";
   const Passing way = passing(record, problem, root);
   if (way.may) return "the call may come past it";
   if (others_pass(record, problem, root)) return "the same question was answered otherwise elsewhere";
-  if (!problem.assumption || fails_on_each(record, problem)) return {};
+  if (!problem.assumption || fails_on_each(record, problem, root)) return {};
   if (way.when) return "the call may come past it, and it takes another choice as well";
   const symbolic::Cond needed = needed_of(record, problem);
   if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
@@ -361,7 +433,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     const interpreter::Root& root, Severity severity, std::string& message) {
   if (!silence_of(record, problem, root, message).empty()) return std::nullopt;
   symbolic::Cond when = passing(record, problem, root).when;
-  if (problem.assumption && !fails_on_each(record, problem)) {
+  if (problem.assumption && !fails_on_each(record, problem, root)) {
     const symbolic::Cond needed = needed_of(record, problem);
     when = when ? record.symbols.logical_and(when, needed) : needed;
   } else if (problem.assumption && failures_like(record, problem).otherwise) {

@@ -9,6 +9,8 @@
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <typeindex>
 
 namespace stepzero::rules {
 
@@ -66,30 +68,108 @@ bool calls_model(const TrainingEvent& each) {
       !each.in_handler;
 }
 
+// The evaluations of a record, and what stands for calls of methods in them.
+struct Evaluations {
+  std::vector<Evaluation> found;
+  std::deque<TrainingEvent> calls;
+  std::deque<OperationEvent> events;
+  std::deque<values::Row> rows;
+  std::deque<std::string> paths;
+};
+
+bool is_module(const values::Class& cls) {
+  return std::ranges::any_of(cls.order, [](const values::Class* base) {
+    return base->native && base->native->path.starts_with(libraries::table().types().module);
+  });
+}
+
+// The call of a method of a model, as of `model.generate(x)`, that the loop makes and that asked a part of
+// the model; null: the part is asked by itself, or by the forward of a model.
+const CallSite* asked_by_method(const OperationEvent& forward, const LoopEvent& loop) {
+  const CallSite* found = nullptr;
+  for (const CallSite* site = forward.calls; site && site != loop.calls; site = site->outer) {
+    if (!site->function || !site->function->owner || !is_module(*site->function->owner)) continue;
+    const std::string_view name = site->function->name.text();
+    if (name == libraries::table().types().forward || name.starts_with("__")) return nullptr;
+    found = site;
+  }
+  return found;
+}
+
+// Is it the model, or a wrapper around it: `model.module` of a DataParallel?
+bool holds_mode_of(Value mode, const Object* model) {
+  if (mode.object() == model) return true;
+  const auto* wrapper = mode.is(Kind::instance) ? mode.as<Instance>() : nullptr;
+  return wrapper && wrapper->native && !wrapper->cls &&
+      wrapper->attributes.value(syntax::Name("module")).object() == model;
+}
+
+// The model whose method it is: one whose mode is set somewhere, and of which the part is.
+const Object* model_of(const TrainingRoot& training_root, const CallSite& method, const Object* part) {
+  for (const TrainingEvent& each : training_root.all) {
+    if (!sets_mode(*each.event) || !each.event->self.is(Kind::instance)) continue;
+    const auto* set = each.event->self.as<Instance>();
+    const Value inner = set->native && !set->cls ? set->attributes.value(syntax::Name("module")) : Value{};
+    const Value model = inner.is(Kind::instance) ? inner : each.event->self;
+    const auto* cls = model.as<Instance>()->cls;
+    if (!cls || model.object() == part ||
+        std::ranges::find(cls->order, method.function->owner) == cls->order.end())
+      continue;
+    Parts parts;
+    parts.add(model);
+    if (parts.found.contains(part)) return model.object();
+  }
+  return nullptr;
+}
+
+// The same as a call of the model.
+const TrainingEvent* call_of_method(const TrainingRoot& training_root, const TrainingEvent& forward,
+    const LoopEvent& loop, Evaluations& all) {
+  const CallSite* method = asked_by_method(*forward.event, loop);
+  const Object* model = method ? model_of(training_root, *method, forward.event->self.object()) : nullptr;
+  if (!model) return nullptr;
+  all.paths.push_back(
+      std::string(values::InternalRow::of_unseen) + std::string(method->function->name.text()));
+  values::Row& row = all.rows.emplace_back();
+  row.path = all.paths.back();
+  row.operation = Operation::forward;
+  OperationEvent& event = all.events.emplace_back();
+  event.row = &row;
+  event.place = method->place;
+  event.calls = method->outer;
+  event.self = as_value(model);
+  event.around = forward.event->around;
+  TrainingEvent& call = all.calls.emplace_back(forward);
+  call.event = &event;
+  return &call;
+}
+
 // Evaluations of a root; each loop of each model once.
-void look_at(const Record& record, const TrainingRoot& training_root, std::vector<Evaluation>& found) {
+void look_at(const Record& record, const TrainingRoot& training_root, Evaluations& all) {
   std::set<const LoopEvent*> training_loops;
   for (const TrainingEvent& each : training_root.all)
     if (uses_gradients(each.event->row->operation))
       training_loops.insert(each.loops.begin(), each.loops.end());
   std::set<std::pair<const LoopEvent*, const Object*>> told;
   for (std::size_t i = 0; i < training_root.all.size(); ++i) {
-    const TrainingEvent& forward = training_root.all[i];
-    if (!calls_model(forward)) continue;
+    if (!calls_model(training_root.all[i])) continue;
     const LoopEvent* loop = nullptr;
-    for (auto it = forward.loops.rbegin(); it != forward.loops.rend() && !training_loops.contains(*it); ++it)
-      loop = *it;
-    if (!loop || !repeats(*loop) || !told.insert({loop, forward.event->self.object()}).second) continue;
-    Evaluation evaluation{&training_root, &forward, loop, nullptr, false};
+    const auto& loops = training_root.all[i].loops;
+    for (auto it = loops.rbegin(); it != loops.rend() && !training_loops.contains(*it); ++it) loop = *it;
+    if (!loop || !repeats(*loop)) continue;
+    const TrainingEvent* by_method = call_of_method(training_root, training_root.all[i], *loop, all);
+    const TrainingEvent& forward = by_method ? *by_method : training_root.all[i];
+    if (!told.insert({loop, forward.event->self.object()}).second) continue;
+    Evaluation evaluation{&training_root, &forward, loop, nullptr, false, training_root.all[i].event};
     for (std::size_t j = 0; j < i; ++j) {
       const OperationEvent& event = *training_root.all[j].event;
-      if (!sets_mode(event) || event.self.object() != forward.event->self.object() ||
+      if (!sets_mode(event) || !holds_mode_of(event.self, forward.event->self.object()) ||
           is_instead(training_root.all[j], forward))
         continue;
       evaluation.mode = &event;
       evaluation.evaluates = sets_eval(record, event);
     }
-    found.push_back(evaluation);
+    all.found.push_back(evaluation);
   }
 }
 
@@ -181,12 +261,16 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
 }
 
 std::vector<Evaluation> evaluations(const Record& record, const Training& training) {
-  std::vector<Evaluation> found;
-  for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
-    for (const TrainingRoot& training_root : *training_roots)
-      if (loops_itself(training_root) && !training_root.root->truncated)
-        look_at(record, training_root, found);
-  return found;
+  auto& known = record.derived[std::type_index(typeid(Evaluations))];
+  if (!known) {
+    const auto all = std::make_shared<Evaluations>();
+    for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
+      for (const TrainingRoot& training_root : *training_roots)
+        if (loops_itself(training_root) && !training_root.root->truncated)
+          look_at(record, training_root, *all);
+    known = all;
+  }
+  return static_cast<const Evaluations*>(known.get())->found;
 }
 
 }  // namespace stepzero::rules

@@ -20,6 +20,9 @@ struct Evaluation {
   const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
   const OperationEvent* mode = nullptr;          // what last set the model's mode before; null if nothing did
   bool evaluates = false;                        // it did so to evaluation
+  // The same as `forward`; of a call of another method of the model, what that asks first of the model's
+  // parts. It is among the training root's events, which `forward` then is not.
+  const OperationEvent* moment = nullptr;
   bool is_seen() const {
     return forward->event->self.is(values::Kind::instance);
   }  // else the model is something of which only its use says so

@@ -93,7 +93,7 @@ const OperationEvent* UnsetModes::trained_after(const Evaluation& evaluation) co
   const OperationEvent& forward = *evaluation.forward->event;
   const auto& all = evaluation.training_root->all;
   if (evaluation.mode || !record_.in_file(forward.place)) return nullptr;
-  for (auto it = std::ranges::find(all, &forward, &TrainingEvent::event); it != all.end(); ++it) {
+  for (auto it = std::ranges::find(all, evaluation.moment, &TrainingEvent::event); it != all.end(); ++it) {
     if (!sets_mode(*it->event) || it->event->self.object() != forward.self.object()) continue;
     const bool own = it->event->calls == forward.calls && record_.in_file(it->event->place);
     return own && !sets_eval(record_, *it->event) && it->event->arguments.empty() ? it->event : nullptr;
