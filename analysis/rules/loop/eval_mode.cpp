@@ -95,6 +95,13 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   return backward;
 }
 
+// A loss of which it is not seen what it was computed from, beside a model that computes something else in
+// training: that may be the model.
+bool is_unseen_loss_of(const OperationEvent& backward, const Object* model) {
+  const values::TensorState* loss = backward.self_state();
+  return (!loss || loss->unseen) && by_mode(model) && !has_own_modes(model);
+}
+
 // Does the loop only read numbers of a model that was trained before? What unseen code does with an optimizer
 // it may do to train.
 bool only_reads(const Record& record, const Evaluation& evaluation) {
@@ -407,10 +414,10 @@ void look_for_missing(const Record& record, const Training& training, Report& re
     // Another evaluation of the same model may set the mode: that it is training mode here is what the run
     // has seen.
     const bool lacks_it = is_named_evaluation(evaluation) && takes_numbers(evaluation);
-    if (const OperationEvent* trained = evaluation.mode && !may_be_known(model) &&
-                (lacks_it || !ever_evaluates(record, evaluation))
+    if (const OperationEvent* trained = evaluation.mode && (lacks_it || !ever_evaluates(record, evaluation))
             ? trained_since(record, evaluation)
-            : nullptr) {
+            : nullptr;
+        trained && (!may_be_known(model) || is_unseen_loss_of(*trained, model))) {
       const std::string name = called_text(record, forward);
       if (name.empty() || !once(forward.place)) continue;
       Finding* finding = report.add(Severity::warning, forward.place, forward.calls,

@@ -138,8 +138,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
     const OperationEvent& forward = *evaluation.forward->event;
-    const bool by_name = !evaluation.mode &&
-        ((is_named_evaluation(evaluation) && takes_numbers(evaluation)) || generates(*evaluation.loop));
+    const bool by_name = (is_named_evaluation(evaluation) && takes_numbers(evaluation)) ||
+        (!evaluation.mode && generates(*evaluation.loop));
     if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes))
       continue;
     if (!is_recorded(record, evaluation) || !once(forward.place)) continue;

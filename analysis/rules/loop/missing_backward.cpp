@@ -34,19 +34,31 @@ bool feeds_any(const TrainingRoot& training_root, const OperationEvent& backward
 struct OfLoss {
   bool computed = false, handed = false;
 };
-// Where a generator yields the batches, the loop in the text is another than the one that runs.
+// Where a generator yields the batches, the loop in the text is another than the one that runs. Of a function
+// that the loop calls, all of it belongs to one iteration.
 const syntax::Stmt& loop_around(const Record& record, const TrainingEvent& step) {
-  const syntax::Stmt* found = nullptr;
+  const syntax::Stmt *found = nullptr, *function = nullptr;
   const Place at = step.event->place;
   if (at && record.chunk(at).chunk)
     for (const Enclosing& each : enclosing(*record.chunk(at).chunk->stmt, at.span)) {
-      if (each.stmt->kind == syntax::StmtKind::function) found = nullptr;
+      if (each.stmt->kind == syntax::StmtKind::function) {
+        found = nullptr;
+        function = each.stmt;
+      }
       if (each.stmt->kind == syntax::StmtKind::for_ || each.stmt->kind == syntax::StmtKind::while_)
         found = each.stmt;
     }
-  return found ? *found : *step.loops.back()->stmt;
+  const syntax::Stmt& runs = *step.loops.back()->stmt;
+  const bool beside = function && step.event->calls != step.loops.back()->calls;
+  return found ? *found : beside ? *function : runs;
 }
-OfLoss loss_in(const Record& record, const TrainingEvent& step) {
+// Does the run of the loop call a model, or a loss function?
+bool computes_in_run(const TrainingRoot& training_root, const LoopEvent& loop) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::forward && each.in(&loop);
+  });
+}
+OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
   const syntax::Stmt& loop = loop_around(record, step);
   const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk
                                                                : step.event->place.chunk;
@@ -71,12 +83,20 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
   constexpr std::string_view printing[] = {"print", "format", "str", "item", "scale_loss", "update", "append",
       "float", "log", "info", "add_scalar", "isnan", "isfinite", "sum", "zip", "len", "max", "min", "abs",
       "list", "isinstance", "enumerate"};
+  // What is no number that the program writes down, or reads of a tensor.
+  const auto is_plain = [](const syntax::Expr& value) {
+    return value.kind == syntax::ExprKind::integer || value.kind == syntax::ExprKind::real ||
+        (value.kind == syntax::ExprKind::call &&
+            last_name(*syntax::as<syntax::CallExpr>(value).function) == "item");
+  };
+  bool in_run = false;  // it is assigned something that the run may have computed
   auto [computed, handed] = OfLoss{};
   std::set<std::string_view> losses;  // the loop's own: `loss_meter` is none
   for_each_statement(loop, [&](const syntax::Stmt& stmt) {
     if (stmt.kind == syntax::StmtKind::aug_assign) {
       const auto& sum = syntax::as<syntax::AugAssignStmt>(stmt);
       computed = computed || (is_loss(*sum.target) && computes(*sum.value));
+      in_run = in_run || (is_loss(*sum.target) && !is_plain(*sum.value));
     }
     if (stmt.kind != syntax::StmtKind::assign) return;
     const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
@@ -86,6 +106,7 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
       for (const syntax::Expr* part : syntax::as<syntax::TupleExpr>(*assign.targets[0]).elements)
         of_loss = of_loss || is_loss(*part);
     computed = computed || (of_loss && computes(*assign.value));
+    in_run = in_run || (of_loss && !is_plain(*assign.value));
     for_each_expression(*assign.targets[0], [&](const syntax::Expr& part) {
       if (is_loss(part)) losses.insert(record.text({chunk, part.span}));
     });
@@ -102,10 +123,10 @@ OfLoss loss_in(const Record& record, const TrainingEvent& step) {
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });
-  return {computed, handed};
+  return {computed || (in_run && computes_in_run(training_root, *step.loops.back())), handed};
 }
-bool keeps_loss(const Record& record, const TrainingEvent& step) {
-  const OfLoss loss = loss_in(record, step);
+bool keeps_loss(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
+  const OfLoss loss = loss_in(record, training_root, step);
   return loss.computed && !loss.handed;
 }
 
@@ -115,7 +136,7 @@ void look_at_given(const Record& record, Report& report, const TrainingRoot& tra
       [](const TrainingEvent& each) { return each.event->row->operation == Operation::backward; });
   if (backward) return;
   for (const GivenOptimizer& each : given_optimizers(record, training_root)) {
-    if (!each.stepped || !keeps_loss(record, *each.stepped)) continue;
+    if (!each.stepped || !keeps_loss(record, training_root, *each.stepped)) continue;
     const auto& arguments = each.stepped->event->arguments;
     const bool closure = each.stepped->event->row->operation == Operation::optimizer_step &&
         !arguments.empty() && arguments[0] && !arguments[0].is(Kind::none);
@@ -160,9 +181,14 @@ void check(const Record& record, Report& report) {
         continue;
       const bool made = optimizer.is(Kind::instance) && is_one_made(training_root, optimizer.object());
       // What unseen code made, or has given back, is an optimizer by what is done with it.
-      const bool meant = optimizer.is(Kind::unknown) &&
+      // One that an object holds, which its constructor made or was given. Those that a function is given are
+      // told of above.
+      const bool held = optimizer.is(Kind::instance) &&
+          stepped_text(record, *step.event).find('.') != std::string::npos &&
+          !by_hand(training_root, nullptr);
+      const bool meant = (optimizer.is(Kind::unknown) || held) &&
           training_root.optimizers.contains(optimizer.object()) &&
-          names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, step);
+          names_optimizer(stepped_text(record, *step.event)) && keeps_loss(record, training_root, step);
       if (!made && !meant) continue;
       const LoopEvent* loop = step.loops.back();
       const auto& arguments = step.event->arguments;
@@ -184,8 +210,10 @@ void check(const Record& record, Report& report) {
         unseen = unseen || (each.event->row->operation == Operation::unseen && each.in(loop)) ||
             each.event->row->operation == Operation::gradient_asked;
       }
-      if (!cleared || fed || (unseen && !keeps_loss(record, step)) || loss_in(record, step).handed ||
-          escapes(record, training_root, optimizer.object(), nullptr) || !once(step.event->place))
+      if (!cleared || fed || (unseen && !keeps_loss(record, training_root, step)) ||
+          loss_in(record, training_root, step).handed ||
+          escapes(record, training_root, optimizer.object(), meant ? loop : nullptr) ||
+          !once(step.event->place))
         continue;
       const std::string name = stepped_text(record, *step.event);
       report.add(Severity::warning, step.event->place, step.event->calls,

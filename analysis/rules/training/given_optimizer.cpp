@@ -47,11 +47,23 @@ bool is_kept(
           scales(record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span})))
         for (const syntax::Expr* argument : syntax::as<syntax::CallExpr>(expr).arguments)
           known += record.text({chunk, argument->span}) == name;
+      // `optimizer is not None`
+      if (expr.kind == syntax::ExprKind::compare) {
+        const auto& compare = syntax::as<syntax::CompareExpr>(expr);
+        known += record.text({chunk, compare.left->span}) == name && compare.rights.size() == 1 &&
+            compare.rights[0]->kind == syntax::ExprKind::none;
+      }
       if (expr.kind != syntax::ExprKind::name && expr.kind != syntax::ExprKind::attribute) return;
       uses += record.text({chunk, expr.span}) == name;
       if (expr.kind != syntax::ExprKind::attribute) return;
       const auto& part = syntax::as<syntax::AttributeExpr>(expr);
       known += record.text({chunk, part.object->span}) == name && leaves_as_it_is(part.attribute.text());
+    });
+  // `if optimizer:`
+  for (const syntax::Stmt* stmt : function.body)
+    for_each_statement(*stmt, [&](const syntax::Stmt& one) {
+      if (one.kind == syntax::StmtKind::if_)
+        known += record.text({chunk, syntax::as<syntax::IfStmt>(one).test->span}) == name;
     });
   return uses > 0 && uses == known;
 }
