@@ -123,6 +123,13 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
   if (name.text() == "__class__") return run.type_of(self, where);
   if (name.text() == "__dict__") return dict_of(object);
   if (name.text() == "__module__") return run.heap().unknown("", Sharing::uniform, where);
+  // `self.__setattr__(key, value)` where the class has none of its own.
+  if (name.text() == "__setattr__" && object.cls && !object.cls->open) {
+    auto* bound = run.heap().make<values::Bound>();
+    bound->self = self;
+    bound->function = run.library_symbol("builtins.setattr");
+    return Value::of(Kind::bound, bound);
+  }
   if (const Value inner = run.held(object)) {
     constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault",
         "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};

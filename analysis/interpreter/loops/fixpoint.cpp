@@ -4,9 +4,11 @@
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
+#include "values/kept.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <unordered_set>
 
 namespace stepzero::interpreter {
@@ -250,6 +252,45 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   return flow;
 }
 
+// A loader that is made anew now and then, `if unfrozen: loader = DataLoader(…, sampler=sampler)`: one that
+// has what all of them have. Absent: they are none.
+static Value either_loader(Interpreter& run, Value before, Value end) {
+  const auto is_loader = [](Value value) {
+    const auto* object = value.is(Kind::instance) ? value.as<values::Instance>() : nullptr;
+    return object && !object->cls && object->native && object->native->row &&
+        object->native->row->operation == values::Operation::loader_made;
+  };
+  std::vector<Value> ends;
+  const std::function<bool(Value, int)> collect = [&](Value value, int depth) {
+    constexpr int deepest = 3;
+    value = run.resolve(value);
+    if (value.is(Kind::choice) && depth < deepest)
+      return collect(value.as<values::Choice>()->yes, depth + 1) &&
+          collect(value.as<values::Choice>()->no, depth + 1);
+    if (!(value == before)) ends.push_back(value);
+    return is_loader(value);
+  };
+  if (!is_loader(before) || !collect(end, 0) || ends.empty()) return {};
+  const auto& first = *before.as<values::Instance>();
+  auto* made = run.heap().make<values::Instance>();
+  made->native = first.native;
+  made->born = first.born;
+  made->open = true;
+  for (const auto& [name, slot] : first.attributes.entries()) {
+    Value held = slot->value;
+    for (const Value& other : ends) {
+      if (other.as<values::Instance>()->native != first.native) return {};
+      const Value there = other.as<values::Instance>()->attributes.value(name);
+      if (held && !(there == held))
+        held = there && !values::is_kept(name.text())
+            ? run.heap().join_states(held, there, nullptr, values::Sharing::uniform)
+            : Value{};
+    }
+    if (held) run.heap().slot_of(made->attributes, name).value = held;
+  }
+  return Value::of(Kind::instance, made);
+}
+
 // Makes the head's state one that holds at the end of the iteration, too; false: it was.
 bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
@@ -263,9 +304,8 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
         only_poisoned(before, end) || of_iteration)
       continue;
-    Value wide = begins_as_none(before, end)
-        ? end
-        : heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
+    Value wide = begins_as_none(before, end) ? end : either_loader(run_, later ? later->yes : before, end);
+    if (!wide) wide = heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
     wide = without_own_sizes(heap(), wide);
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins_as_none(before, end))

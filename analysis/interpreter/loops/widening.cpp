@@ -268,6 +268,11 @@ bool Interpreter::covers(Value wide, Value value) const {
   case Kind::instance: {
     const auto *a = wide.as<values::Instance>(), *b = value.as<values::Instance>();
     if (a->cls || b->cls || a->native != b->native) return false;
+    if (a->native && a->native->row && a->native->row->operation == values::Operation::loader_made)
+      return a->open && std::ranges::all_of(a->attributes.entries(), [&](const auto& entry) {
+        const Value there = b->attributes.value(entry.first);
+        return entry.second->value == there || (there && covers(entry.second->value, there));
+      });
     const values::Slot *mine = a->attributes.find(Name(values::ArrayState::state)),
                        *theirs = b->attributes.find(Name(values::ArrayState::state));
     return mine && theirs && mine->value.is(Kind::tensor) && covers(mine->value, theirs->value);
