@@ -168,6 +168,7 @@ constexpr Hint hints[] = {
     {Says::making_backward, Stands::ends, "backward"},
     {Says::combining_ranks, Stands::begins, "reduce"},
     {Says::combining_ranks, Stands::begins, "all_reduce"},
+    {Says::combining_ranks, Stands::begins, "allreduce"},
     {Says::combining_ranks, Stands::begins, "gather"},
     {Says::combining_ranks, Stands::begins, "all_gather"},
     {Says::checkpointing, Stands::ends, "checkpoint"},

@@ -426,10 +426,19 @@ bool clears_gradient(const OperationEvent& event) {
       (event.by && libraries::gradient_write_of(*event.by) == libraries::GradientWrite::nothing);
 }
 
+// Is it done in a function of the program's that averages gradients over the ranks, by its name? It writes
+// back what a backward has left.
+static bool in_reduction(const OperationEvent& event) {
+  for (const interpreter::CallSite* site = event.calls; site; site = site->outer)
+    if (site->function && says(site->function->name.text(), Says::combining_ranks)) return true;
+  return false;
+}
+
 bool makes_gradients(const Record& record, const TrainingRoot& training_root, const LoopEvent* loop) {
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     return (!loop || each.in(loop)) && works_on_gradients(*each.event) &&
-        !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event);
+        !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event) &&
+        !in_reduction(*each.event);
   });
 }
 bool makes_gradients(const Record& record, const TrainingRoot& training_root, const OperationEvent& event) {

@@ -131,10 +131,18 @@ LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string model = called_text(record_, forward);
   if (model.empty() || !record_.in_file(forward.place)) return {};
-  // Any mode that is set here may be its own.
-  if (std::ranges::any_of(calls_, [&](const ModeCall& call) { return record_.in_file(call.place); }))
-    return {};
   const values::Function* function = function_of(evaluation);
+  // Any mode that is set here may be its own, but that of a model that is given beside it.
+  const auto is_parameter = [&](std::string_view name) {
+    return function && function->parameters &&
+        std::ranges::any_of(function->parameters->list,
+            [&](const Parameter& parameter) { return parameter.name.text() == name; });
+  };
+  if (std::ranges::any_of(calls_, [&](const ModeCall& call) {
+        return record_.in_file(call.place) &&
+            !(call.object != model && is_parameter(call.object) && is_parameter(model));
+      }))
+    return {};
   if (function && function->stmt && callers_set(*function->stmt)) return {};
   // A helper in another file may set the mode where it loads.
   const auto sets_modes = [&](Place place) {
