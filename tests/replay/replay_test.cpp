@@ -540,6 +540,89 @@ TEST_CASE("each line of a function is taken away and put back, moved into a guar
   edit_lines(std::string(recipe) + "\n\nmain()\n", "    ", 300);
 }
 
+// Functions that functions make and hand out, decorators among them.
+constexpr std::string_view handed_out = R"(import functools
+import torch
+from torch import nn
+from engine import Engine
+
+width = 5
+
+
+def guarded(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs)
+
+    return wrapper
+
+
+def make(flag, size=4):
+    state = {"last": 5}
+    if flag:
+        def early(batch):
+            return torch.zeros(3, width) @ torch.zeros(4, 7)
+
+        return Engine(early)
+
+    def step(batch):
+        state["last"] = batch
+        return torch.zeros(3, size) @ torch.zeros(width, 7)
+
+    def narrow():
+        return torch.zeros(2, state["last"]) @ torch.zeros(4, 7)
+
+    return Engine(step, functools.partial(narrow))
+
+
+@guarded
+def train(model, loader):
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    @guarded
+    def step(batch):
+        loss = nn.functional.cross_entropy(batch[1], model(batch[0]))
+        loss.backward()
+        optimizer.step()
+
+    return Engine(step).run(loader)
+
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Linear(4, 3)
+
+    def begin(self):
+        def step(batch):
+            return self.model(torch.zeros(3, width))
+
+        self.step = step
+
+    def run(self):
+        def hook():
+            def inner():
+                return self.model(torch.zeros(3, 7))
+
+            return inner
+
+        return [hook, lambda: self.model(torch.zeros(2, 9))]
+
+
+def main():
+    model = nn.Linear(5, 3)
+    train(model, None)
+
+    def report(engine):
+        return model(torch.zeros(2, width + 1))
+
+    Engine(report)
+)";
+
+TEST_CASE("each line of a function that hands functions out is taken away and put back, and so on") {
+  edit_lines(std::string(handed_out), "    ", 120);
+  edit_lines(std::string(handed_out) + "\n\nmain()\n", "    ", 120);
+}
+
 TEST_CASE("going on says the same for real files") {
   constexpr int edits = 24;
   std::mt19937 random(22);

@@ -53,9 +53,8 @@ void RootRunner::run_closures_of_statements() {
     const std::size_t end = i + 1 < items.size() ? items[i + 1].before.functions
                                                  : run_.incremental_->replay().end.functions;
     for (std::size_t at = items[i].before.functions; at < end; ++at) {
-      const auto now = run_.functions_.find(run_.function_order_[at]->stmt);
-      if (now == run_.functions_.end()) continue;
-      values::Function* function = now->second;
+      // The first one that was made of its statement: others may come from roots.
+      values::Function* function = run_.function_order_[at];
       if (function->owner || !function->closure || function->closure->globals == function->closure) continue;
       reached_before.push_back(reached(function->stmt));
       if (!reached_before.back()) made.push_back(function);
