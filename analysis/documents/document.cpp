@@ -1,5 +1,6 @@
 #include "documents/document.hpp"
 
+#include "documents/grammar.hpp"
 #include "syntax/spelling.hpp"
 #include "syntax/text.hpp"
 
@@ -93,21 +94,22 @@ Document parse(Language language, std::shared_ptr<const syntax::Text> text, cons
   document.language = language;
   document.text = std::move(text);
   const std::string_view bytes = document.text->bytes();
+  KeptTree* const kept = kept_tree(document.text);
   bool whole = bytes.size() <= largest;
   if (whole) switch (language) {
-    case Language::json: whole = read_json(bytes, document.root, document.comments); break;
+    case Language::json: whole = read_json(bytes, document.root, document.comments, kept); break;
     case Language::yaml: whole = read_yaml(bytes, document.root); break;
     case Language::toml: whole = !read_toml(*document.text, document.root, document.comments); break;
     case Language::make:
     case Language::environment:
     case Language::docker: break;
     case Language::shell:
-      whole = read_shell(without_placeholders(bytes), document.script, document.comments, reader);
+      whole = read_shell(without_placeholders(bytes), document.script, document.comments, reader, kept);
       break;
     case Language::none: break;
     }
   if (bytes.size() <= largest)
-    read_embedded(language, bytes, document.root, document.script, document.comments);
+    read_embedded(language, bytes, document.root, document.script, document.comments, kept);
   document.is_broken = !whole;
   return document;
 }
@@ -137,7 +139,7 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
   std::string_view best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 4) + 1;
   for (const std::string_view candidate : known)
-    if (const std::size_t away = syntax::letters_between(word, candidate); away < least ||
+    if (const std::size_t away = syntax::letters_between(word, candidate, least); away < least ||
         (away == least && !best.empty() && is_snake(candidate) == is_snake(word) &&
             is_snake(best) != is_snake(word)))
       best = candidate, least = away;

@@ -36,7 +36,7 @@ std::shared_ptr<const syntax::Module> unparsed(std::string text);
 Document parse(Language language, std::shared_ptr<const syntax::Text> text, const ShellReader& reader = {});
 
 // Of each language; false: something cannot be read. What can is read all the same.
-bool read_json(std::string_view text, Node& into, std::vector<Span>& comments);
+bool read_json(std::string_view text, Node& into, std::vector<Span>& comments, KeptTree* kept = nullptr);
 
 // Why a text cannot be read, and where.
 struct Broken {
@@ -47,8 +47,8 @@ struct Broken {
 std::optional<Broken> read_toml(const syntax::Text& text, Node& into, std::vector<Span>& comments);
 
 // The scripts that stand in a file of another language; `root` is what it holds as data.
-bool read_embedded(
-    Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments);
+bool read_embedded(Language language, std::string_view text, const Node& root, Script& into,
+    std::vector<Span>& comments, KeptTree* kept = nullptr);
 
 // Which reader's YAML: OmegaConf takes 1e-5 for a number, PyYAML for a text.
 enum class Exponents : std::uint8_t { need_a_dot, bare };

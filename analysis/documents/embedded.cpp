@@ -400,8 +400,8 @@ void settings(std::string_view text, bool of_docker, Script& into, std::vector<S
 
 }  // namespace
 
-bool read_embedded(
-    Language language, std::string_view text, const Node& root, Script& into, std::vector<Span>& comments) {
+bool read_embedded(Language language, std::string_view text, const Node& root, Script& into,
+    std::vector<Span>& comments, KeptTree* kept) {
   std::string script;
   const auto is_list = [&](std::string_view key, Node::Kind kind) {
     return root.at(key) && root.at(key)->is(kind);
@@ -411,7 +411,7 @@ bool read_embedded(
     const Placed placed = with_variables(text, recipes(text));
     Script own;
     std::vector<Span> inner;
-    read_shell(placed.text, own, inner);
+    read_shell(placed.text, own, inner, {}, kept);
     place(own, placed);
     into = std::move(own);
     for (const Span span : inner) comments.push_back(placed.span(span));
@@ -432,7 +432,7 @@ bool read_embedded(
   case Language::shell:
   case Language::none: break;
   }
-  if (!script.empty()) read_shell(script, into, comments);
+  if (!script.empty()) read_shell(script, into, comments, {}, kept);
   if (language == Language::yaml && !script.empty()) variables_of_workflow(root, into);
   return true;  // what is no script cannot be broken
 }

@@ -84,10 +84,10 @@ private:
     if (braced && !take('}')) return std::nullopt;
     if (dollar && !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())))
       return std::nullopt;  // an argument
-    if (const auto found = variables_.find(word); found != variables_.end()) {
-      if (found->second.items.size() != 1) return std::nullopt;
-      by_default = by_default || found->second.by_default;
-      word = found->second.items.front().text;
+    if (const Variable* found = variables_.find(word)) {
+      if (found->items.size() != 1) return std::nullopt;
+      by_default = by_default || found->by_default;
+      word = found->items.front().text;
     }
     std::int64_t number = 0;
     const auto [stop, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
@@ -193,11 +193,11 @@ void Expansion::array(const Variable& variable, bool quoted) {
 
 void Expansion::variable(std::string_view name, std::size_t at, bool quoted) {
   if (name == "BASH_SOURCE") return value(own_path(at), quoted);
-  const auto found = variables_.find(name);
-  if (found == variables_.end()) return unknown(at, quoted);
-  by_default_ = by_default_ || found->second.by_default;
-  if (!found->second.items.empty())
-    value(found->second.items.front(), quoted);
+  const Variable* found = variables_.find(name);
+  if (!found) return unknown(at, quoted);
+  by_default_ = by_default_ || found->by_default;
+  if (!found->items.empty())
+    value(found->items.front(), quoted);
   else if (quoted)
     has_current_ = true;
 }
@@ -227,13 +227,13 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   if (!counts && (name == "0" || name == "BASH_SOURCE") &&
       (stop == end || text_.substr(stop, end - stop) == "[0]"))
     return value(own_path(begin), quoted);
-  auto found = variables_.find(name);
+  const Variable* found = variables_.find(name);
   std::string_view rest = text_.substr(stop, end - stop);
   if (rest.starts_with("[@]") || rest.starts_with("[*]")) {
-    if (found == variables_.end() || rest.size() > 3) return put(Chars::words, begin);
-    by_default_ = by_default_ || found->second.by_default;
-    if (!counts) return array(found->second, quoted);
-    const auto& items = found->second.items;
+    if (!found || rest.size() > 3) return put(Chars::words, begin);
+    by_default_ = by_default_ || found->by_default;
+    if (!counts) return array(*found, quoted);
+    const auto& items = found->items;
     if (std::any_of(items.begin(), items.end(),
             [](const Chars& item) { return item.text.find(Chars::words) != std::string::npos; }))
       return unknown(begin, quoted);
@@ -247,8 +247,9 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
   if (rest.starts_with('-') || rest.starts_with('=')) {
     const bool sets = rest.front() == '=';
     const bool positional = std::isdigit(static_cast<unsigned char>(name.front()));
-    if (found != variables_.end() && !positional) {
-      const bool empty = found->second.items.empty() || found->second.items.front().text.empty();
+    const bool is_set = found != nullptr;
+    if (found && !positional) {
+      const bool empty = found->items.empty() || found->items.front().text.empty();
       if (!empty || !colon) return variable(name, begin, quoted);
     }
     Expansion inner(text_, variables_);
@@ -258,11 +259,11 @@ void Expansion::braced(std::size_t begin, std::size_t end, bool quoted) {
       if (!text.text.empty()) text.add(' ', static_cast<std::uint32_t>(begin));
       text.add(word);
     }
-    if (found == variables_.end()) by_default_ = true;
+    if (!is_set) by_default_ = true;
     if (sets) {
-      Variable& made = variables_[std::string(name)];
+      Variable& made = variables_[name];
       made.items = {text};
-      made.by_default = found == variables_.end();
+      made.by_default = !is_set;
       made.name_span = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(stop)};
     }
     if (text.text.empty() && quoted) has_current_ = true;
@@ -279,8 +280,10 @@ std::optional<Chars> Expansion::path_of_command(std::size_t begin, std::size_t e
   };
   trim();
   const auto all = [&] { return text_.substr(begin, end - begin); };
-  if (all() == "pwd")
-    return variables_.contains("PWD") ? std::optional(variables_["PWD"].items.front()) : std::nullopt;
+  if (all() == "pwd") {
+    const Variable* here = variables_.find("PWD");
+    return here && !here->items.empty() ? std::optional(here->items.front()) : std::nullopt;
+  }
   const auto argument = [&](std::size_t from, std::size_t to) -> std::optional<Chars> {
     Expansion inner(text_, variables_);
     inner.add({static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)});
@@ -356,21 +359,21 @@ std::size_t Expansion::dollar(std::size_t at, std::size_t end, bool quoted) {
     return stop;
   }
   if (c == '@' || c == '*') {
-    if (const auto given = variables_.find("@"); given != variables_.end())
-      array(given->second, quoted);
+    if (const Variable* given = variables_.find("@"))
+      array(*given, quoted);
     else
       put(Chars::words, at);
     return next + 1;
   }
   if (c == '#' || c == '?' || c == '$' || c == '!' || c == '-') return put(Chars::hole, at), next + 1;
   if (std::isdigit(static_cast<unsigned char>(c))) {
-    const auto given = variables_.find("@");
+    const Variable* given = variables_.find("@");
     const auto number = static_cast<std::size_t>(c - '0');
     if (number == 0) return value(own_path(at), quoted), next + 1;
-    if (given == variables_.end() || number == 0 || number > given->second.items.size())
+    if (!given || number > given->items.size())
       unknown(at, quoted);
     else
-      value(given->second.items[number - 1], quoted);
+      value(given->items[number - 1], quoted);
     return next + 1;
   }
   return put('$', at), next;

@@ -3,28 +3,14 @@
 #pragma once
 
 #include "documents/shell.hpp"
+#include "documents/variables.hpp"
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace stepzero::documents {
-
-struct Variable {
-  std::vector<Chars> items;  // one, or those of an array
-  bool is_array = false;
-  bool is_exported = false;
-  bool by_default = false;  // holds where the environment does not say otherwise
-  Span name_span;
-
-  bool operator==(const Variable& other) const;
-  void forget();  // nothing is known of its value
-  // It is this or the other: what both begin with is known, and what one adds may be there.
-  void meet(const Variable& other);
-};
-using Variables = std::map<std::string, Variable, std::less<>>;
 
 // The words that a stretch of the script expands to.
 class Expansion {

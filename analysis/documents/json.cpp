@@ -71,7 +71,9 @@ class JsonReader {
 public:
   JsonReader(std::string_view text, std::vector<Span>& comments) : text_(text), comments_(comments) {}
 
-  bool value(TSNode node, Node& into, int depth) {
+  // `cursor` stands at a value, and does again afterwards.
+  bool value(TSTreeCursor& cursor, Node& into, int depth) {
+    const TSNode node = ts_tree_cursor_current_node(&cursor);
     using enum Node::Kind;
     into.span = span(node);
     const std::string_view type = ts_node_type(node),
@@ -79,14 +81,14 @@ public:
     if (depth > deepest_value) return false;
     if (type == "object") {
       into.kind = table;
-      return fields(node, into, depth);
+      return fields(cursor, into, depth);
     }
     if (type == "array") {
       into.kind = list;
+      into.items.reserve(ts_node_named_child_count(node));
       bool whole = true;
       each_child(
-          node, [&](TSNode child) { whole = value(child, into.items.emplace_back(), depth + 1) && whole; },
-          whole);
+          cursor, [&] { whole = value(cursor, into.items.emplace_back(), depth + 1) && whole; }, whole);
       return whole;
     }
     if (type == "string") {
@@ -115,50 +117,61 @@ public:
     return true;
   }
 
-  template <class Each> void each_child(TSNode node, const Each& each, bool& whole) {
-    for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
-      const TSNode child = ts_node_named_child(node, i);
-      const std::string_view type = ts_node_type(child);
-      if (type == "comment")
+  // With the cursor at each named child that is a part of the value.
+  template <class Each> void each_child(TSTreeCursor& cursor, const Each& each, bool& whole) {
+    if (!ts_tree_cursor_goto_first_child(&cursor)) return;
+    do {
+      const TSNode child = ts_tree_cursor_current_node(&cursor);
+      if (!ts_node_is_named(child)) continue;
+      if (std::string_view(ts_node_type(child)) == "comment")
         comments_.push_back(span(child));
       else if (ts_node_is_error(child))
         whole = false;
       else
-        each(child);
-    }
+        each();
+    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+    ts_tree_cursor_goto_parent(&cursor);
   }
 
 private:
   static Span span(TSNode node) { return {ts_node_start_byte(node), ts_node_end_byte(node)}; }
 
-  bool fields(TSNode node, Node& into, int depth) {
+  bool fields(TSTreeCursor& cursor, Node& into, int depth) {
+    into.fields.reserve(ts_node_named_child_count(ts_tree_cursor_current_node(&cursor)));
     bool whole = true;
     each_child(
-        node,
-        [&](TSNode pair) {
-          if (std::string_view(ts_node_type(pair)) != "pair") {
-            whole = false;
-            return;
-          }
-          const TSNode key = ts_node_child_by_field_name(pair, "key", 3),
-                       held = ts_node_child_by_field_name(pair, "value", 5);
-          if (ts_node_is_null(key) || std::string_view(ts_node_type(key)) != "string") {
-            whole = false;
-            return;
-          }
-          Node name;
-          value(key, name, depth + 1);
-          Field& field = into.fields.emplace_back();
-          field.key = std::move(name.text);
-          field.key_span = name.span;
-          field.is_quoted = true;
-          if (ts_node_is_null(held) || ts_node_is_missing(held))
-            whole = false;
-          else
-            whole = value(held, field.value, depth + 1) && whole;
+        cursor,
+        [&] {
+          const TSNode pair = ts_tree_cursor_current_node(&cursor);
+          whole = std::string_view(ts_node_type(pair)) == "pair" && field(cursor, into, depth) && whole;
         },
         whole);
     return whole;
+  }
+
+  // `cursor` stands at a pair of a key and a value.
+  bool field(TSTreeCursor& cursor, Node& into, int depth) {
+    if (!ts_tree_cursor_goto_first_child(&cursor)) return false;
+    Field* made = nullptr;
+    bool has_value = false, whole = true;
+    do {
+      const TSNode part = ts_tree_cursor_current_node(&cursor);
+      const char* written = ts_tree_cursor_current_field_name(&cursor);
+      const std::string_view name = written ? written : "";
+      if (name == "key" && !made && std::string_view(ts_node_type(part)) == "string") {
+        Node key;
+        value(cursor, key, depth + 1);
+        made = &into.fields.emplace_back();
+        made->key = std::move(key.text);
+        made->key_span = key.span;
+        made->is_quoted = true;
+      } else if (name == "value" && made && !has_value && !ts_node_is_missing(part)) {
+        has_value = true;
+        whole = value(cursor, made->value, depth + 1);
+      }
+    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+    ts_tree_cursor_goto_parent(&cursor);
+    return has_value && whole;
   }
 
   std::string_view text_;
@@ -167,22 +180,24 @@ private:
 
 }  // namespace
 
-bool read_json(std::string_view text, Node& into, std::vector<Span>& comments) {
-  const GrammarTree tree = tree_of(tree_sitter_json(), text);
+bool read_json(std::string_view text, Node& into, std::vector<Span>& comments, KeptTree* kept) {
+  const GrammarTree tree = tree_of(tree_sitter_json(), text, kept);
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
   bool whole = !ts_node_has_error(root), any = false;
+  TSTreeCursor cursor = ts_tree_cursor_new(root);
   JsonReader reader(text, comments);
   reader.each_child(
-      root,
-      [&](TSNode child) {
+      cursor,
+      [&] {
         if (any)
           whole = false;
         else
-          whole = reader.value(child, into, 0) && whole;
+          whole = reader.value(cursor, into, 0) && whole;
         any = true;
       },
       whole);
+  ts_tree_cursor_delete(&cursor);
   return whole && any;
 }
 

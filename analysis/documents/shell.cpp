@@ -31,9 +31,9 @@ void Walk::source(const ShellCommand& command) {
           command.words[1].is_known()
       ? reader_(command.words[1].text)
       : nullptr;
-  Variables before = variables_;
+  const Variables before = variables_;
   if (!text) {
-    for (auto& [each, variable] : variables_) variable.by_default = true;
+    all_by_default();
     return;
   }
   const std::string readable = without_backtick_comments(*text);
@@ -41,22 +41,25 @@ void Walk::source(const ShellCommand& command) {
   Script other;
   std::vector<Span> comments;
   Walk inner(*text, other, comments, reader_);
-  inner.variables_ = std::move(variables_);
+  inner.variables_ = variables_;
   inner.sourced_ = sourced_ + 1;
   if (tree) inner.statements(ts_tree_root_node(tree.get()), 0);
-  variables_ = std::move(inner.variables_);
+  variables_ = inner.variables_;
   // What it sets has no place here but that of the command.
   const std::uint32_t at = command.span.begin;
-  for (auto& [name, variable] : variables_) {
-    if (const auto known = before.find(name); known != before.end() && known->second == variable) continue;
-    variable.name_span = command.span;
-    for (Chars& item : variable.items) std::fill(item.at.begin(), item.at.end(), at);
-  }
+  variables_.change_beside(
+      before,
+      [](const NamedVariable& each, const Variable* known) { return !known || !(*known == each.variable); },
+      [&](std::string_view, Variable& variable, const Variable*) {
+        variable.name_span = command.span;
+        for (Chars& item : variable.items) std::fill(item.at.begin(), item.at.end(), at);
+      });
 }
 
-bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader) {
+bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader,
+    KeptTree* kept) {
   const std::string readable = without_backtick_comments(text);
-  const GrammarTree tree = tree_of(tree_sitter_bash(), readable);
+  const GrammarTree tree = tree_of(tree_sitter_bash(), readable, kept);
   if (!tree) return false;
   const TSNode root = ts_tree_root_node(tree.get());
   Walk(text, into, comments, reader).run(root);

@@ -67,9 +67,10 @@ struct Script {
 };
 
 struct Document;
+class KeptTree;  // of a document that is being edited
 // The text of a file that a script runs in itself, `source env.sh`: nothing where it is not there.
 using ShellReader = std::function<std::shared_ptr<const std::string>(const std::string& path)>;
-bool read_shell(
-    std::string_view text, Script& into, std::vector<Span>& comments, const ShellReader& reader = {});
+bool read_shell(std::string_view text, Script& into, std::vector<Span>& comments,
+    const ShellReader& reader = {}, KeptTree* kept = nullptr);
 
 }  // namespace stepzero::documents

@@ -35,9 +35,12 @@ void Walk::list(TSNode node, int depth) {
     }
     const Variables otherwise = variables_;
     after(condition, [&] { statement(child, depth + 1); });
-    for (auto& [name, variable] : variables_)
-      if (const auto found = otherwise.find(name); found == otherwise.end() || !(found->second == variable))
-        variable.by_default = true;
+    variables_.change_beside(
+        otherwise,
+        [](const NamedVariable& each, const Variable* before) {
+          return !before || !(*before == each.variable);
+        },
+        [](std::string_view, Variable& variable, const Variable*) { variable.by_default = true; });
   }
 }
 
@@ -115,23 +118,27 @@ void Walk::call(const std::string& name, TSNode body, std::vector<Chars> texts) 
 }
 
 void Walk::join(const Variables& other, std::string_view condition) {
-  for (auto& [name, variable] : variables_) {
-    const auto found = other.find(name);
-    if (found == other.end()) {
-      // `[ -z "$N" ] && N=8`: a default.
-      if (condition.find("-z") != std::string_view::npos && condition.find(name) != std::string_view::npos)
-        variable.by_default = true;
-      else
-        forget(variable);
-    } else if (!(found->second == variable)) {
-      variable.meet(found->second);
-    } else {
-      variable.by_default = variable.by_default || found->second.by_default;
-      variable.is_exported = variable.is_exported && found->second.is_exported;
-    }
-  }
-  for (const auto& [name, variable] : other)
-    if (const auto [made, is_new] = variables_.try_emplace(name, variable); is_new) forget(made->second);
+  variables_.change_beside(
+      other, [](const NamedVariable&, const Variable*) { return true; },
+      [&](std::string_view name, Variable& variable, const Variable* there) {
+        if (!there) {
+          // `[ -z "$N" ] && N=8`: a default.
+          if (condition.find("-z") != std::string_view::npos &&
+              condition.find(name) != std::string_view::npos)
+            variable.by_default = true;
+          else
+            forget(variable);
+        } else if (!(*there == variable)) {
+          variable.meet(*there);
+        } else {
+          variable.by_default = variable.by_default || there->by_default;
+          variable.is_exported = variable.is_exported && there->is_exported;
+        }
+      });
+  variables_.take_missing(other, [](Variable missing) {
+    forget(missing);
+    return missing;
+  });
 }
 
 void Walk::choice(TSNode node, int depth) {
@@ -305,8 +312,7 @@ void Walk::loop(TSNode node, int depth) {
     names.insert(written(variable));
   if (rounds(node, names, depth)) return;
   for (const std::string_view name : names) {
-    Variable& variable = variables_[std::string(name)];
-    forget(variable);
+    forget(variables_[name]);
     ++times_set_[std::string(name)];
   }
   ++branches_;
@@ -314,7 +320,7 @@ void Walk::loop(TSNode node, int depth) {
     statements(body, depth + 1);
   --branches_;
   ended_ = false;
-  for (const std::string_view name : names) forget(variables_[std::string(name)]);
+  for (const std::string_view name : names) forget(variables_[name]);
 }
 
 void Walk::builtin(const ShellCommand& command) {
@@ -333,19 +339,18 @@ void Walk::builtin(const ShellCommand& command) {
     if (!folder_.starts_with(Chars::own)) here.forget();
     variables_["PWD"] = here;
   } else if (name == "shift") {
-    const auto given = variables_.find("@");
-    if (given != variables_.end() && command.words.size() == 1 && branches_at_call_ == branches_ &&
-        !given->second.items.empty())
-      given->second.items.erase(given->second.items.begin());
-    else if (given != variables_.end())
-      forget(given->second);
+    Variable* given = variables_.change("@");
+    if (given && command.words.size() == 1 && branches_at_call_ == branches_ && !given->items.empty())
+      given->items.erase(given->items.begin());
+    else if (given)
+      forget(*given);
   } else if (name == "read" || name == "mapfile" || name == "readarray") {
     for (const Word& word : command.words)
-      if (const auto found = variables_.find(word.text); found != variables_.end()) forget(found->second);
+      if (Variable* found = variables_.change(word.text)) forget(*found);
   } else if (name == "source" || name == ".") {
     source(command);
   } else if (name == "eval") {
-    for (auto& [each, variable] : variables_) variable.by_default = true;
+    all_by_default();
   }
 }
 
@@ -426,17 +431,17 @@ void Walk::declaration(TSNode node) {
         keep_for_caller(written(name));
       assignment(child, exports);
     } else if (type_of(child) == "variable_name" && exports) {
-      if (const auto found = variables_.find(written(child)); found != variables_.end()) {
-        found->second.is_exported = true;
-        note_export(found->first, found->second);
+      if (Variable* found = variables_.change(written(child))) {
+        found->is_exported = true;
+        note_export(std::string(written(child)), *found);
       }
     }
   }
 }
 
 void Walk::keep_for_caller(std::string_view name) {
-  const auto known = variables_.find(name);
-  for_caller_.emplace_back(name, known == variables_.end() ? std::nullopt : std::optional(known->second));
+  const Variable* known = variables_.find(name);
+  for_caller_.emplace_back(name, known ? std::optional(*known) : std::nullopt);
 }
 
 }  // namespace stepzero::documents

@@ -22,6 +22,19 @@ constexpr int deepest_command = 100;
 inline Span span_of(TSNode node) { return {ts_node_start_byte(node), ts_node_end_byte(node)}; }
 inline std::string_view type_of(TSNode node) { return ts_node_type(node); }
 
+// In one go: to ask for them one by one costs more the more there are.
+inline std::vector<TSNode> named_children(TSNode node) {
+  std::vector<TSNode> children;
+  children.reserve(ts_node_named_child_count(node));
+  TSTreeCursor cursor = ts_tree_cursor_new(node);
+  if (ts_tree_cursor_goto_first_child(&cursor)) do {
+      if (const TSNode child = ts_tree_cursor_current_node(&cursor); ts_node_is_named(child))
+        children.push_back(child);
+    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+  ts_tree_cursor_delete(&cursor);
+  return children;
+}
+
 class Walk {
 public:
   Walk(std::string_view text, Script& script, std::vector<Span>& comments, const ShellReader& reader)
@@ -32,11 +45,12 @@ public:
   }
 
   void run(TSNode root) {
+    has_errors_ = ts_node_has_error(root);
     statements(root, 0);
     // A function sees the variables as they are when it is called: those that are set more than once are not
     // known.
-    for (auto& [name, variable] : variables_)
-      if (times_set_[name] > 1) forget(variable);
+    variables_.change_where([&](const NamedVariable& each) { return times_set_[each.name] > 1; },
+        [](Variable& variable) { forget(variable); });
     ++branches_;
     for (std::size_t i = 0; i < functions_.size(); ++i) {
       if (called_.contains(functions_[i].first)) continue;
@@ -54,8 +68,7 @@ private:
   static void forget(Variable& variable) { variable.forget(); }
 
   void statements(TSNode node, int depth) {
-    for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
-      statement(ts_node_named_child(node, i), depth);
+    for (const TSNode child : named_children(node)) statement(child, depth);
   }
 
   void statement(TSNode node, int depth) {
@@ -73,9 +86,7 @@ private:
       declaration(node);
     } else if (type == "unset_command") {
       for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i)
-        if (const auto found = variables_.find(written(ts_node_named_child(node, i)));
-            found != variables_.end())
-          forget(found->second);
+        if (Variable* found = variables_.change(written(ts_node_named_child(node, i)))) forget(*found);
     } else if (type == "if_statement") {
       after(conditions_of(node), [&] { choice(node, depth); });
     } else if (type == "case_statement") {
@@ -118,9 +129,14 @@ private:
   // `a && b`: what follows may not run; it does where all goes well.
   void list(TSNode node, int depth);
 
-  void assign(std::string name, Variable made) {
+  void all_by_default() {
+    variables_.change_where([](const NamedVariable& each) { return !each.variable.by_default; },
+        [](Variable& variable) { variable.by_default = true; });
+  }
+
+  void assign(const std::string& name, Variable made) {
     ++times_set_[name];
-    Variable& variable = variables_[std::move(name)];
+    Variable& variable = variables_[name];
     made.is_exported = made.is_exported || variable.is_exported;
     variable = std::move(made);
   }
@@ -164,8 +180,7 @@ private:
     if (ts_node_is_null(name)) return;
     if (type_of(name) != "variable_name") {
       const std::string_view all = written(name);
-      if (const auto found = variables_.find(all.substr(0, all.find('['))); found != variables_.end())
-        forget(found->second);
+      if (Variable* found = variables_.change(all.substr(0, all.find('[')))) forget(*found);
       return;
     }
     bool appendable = false;
@@ -176,8 +191,8 @@ private:
     const std::size_t after = ts_node_end_byte(name);
     if (after < text_.size() && text_[after] == '+') {
       Variable before;
-      if (const auto found = variables_.find(key); found != variables_.end())
-        before = found->second;
+      if (const Variable* found = variables_.find(key))
+        before = *found;
       else
         forget(before);
       if (made.is_array || before.is_array) {
@@ -192,7 +207,7 @@ private:
       made = std::move(before);
     }
     if (exported) note_export(key, made);
-    assign(std::move(key), std::move(made));
+    assign(key, std::move(made));
   }
 
   Setting setting(const std::string& name, const Variable& variable) const {
@@ -251,13 +266,12 @@ private:
     ShellCommand made;
     made.span = span_of(node);
     made.is_conditional = branches_ > 0;
-    made.is_broken = errors_ > 0 || ts_node_has_error(node) || is_cut_off(node);
+    made.is_broken = errors_ > 0 || (has_errors_ && (ts_node_has_error(node) || is_cut_off(node)));
     made.folder = folder_;
     for (const auto& [name, variable] : variables_)
       if (variable.is_exported) made.environment.push_back(setting(name, variable));
     std::vector<Span> written_words;
-    for (std::uint32_t i = 0; i < ts_node_named_child_count(node); ++i) {
-      const TSNode child = ts_node_named_child(node, i);
+    for (const TSNode child : named_children(node)) {
       const std::string_view type = type_of(child);
       if (type == "variable_assignment") {
         const TSNode name = ts_node_child_by_field_name(child, "name", 4);
@@ -321,7 +335,7 @@ private:
     ++branches_;
     body();
     --branches_;
-    if (!ended_) results.push_back(std::move(variables_));
+    if (!ended_) results.push_back(variables_);
     ended_ = false;
   }
   void meet(std::vector<Variables>& results, const Variables& before, std::string_view condition) {
@@ -329,7 +343,7 @@ private:
       variables_ = before;
       return;
     }
-    variables_ = std::move(results.front());
+    variables_ = results.front();
     for (std::size_t i = 1; i < results.size(); ++i) join(results[i], condition);
   }
 
@@ -357,15 +371,14 @@ private:
     if (!chooses) return body();
     std::vector<std::pair<std::string_view, std::pair<Variable, int>>> kept;
     for (const std::string_view name : set_in_iterations_)
-      if (const auto found = variables_.find(name); found != variables_.end()) {
-        kept.push_back({name, {found->second, times_set_[found->first]}});
-        forget(found->second);
+      if (Variable* found = variables_.change(name)) {
+        kept.push_back({name, {*found, times_set_[std::string(name)]}});
+        forget(*found);
       }
     body();
     for (auto& [name, before] : kept)
-      if (const auto found = variables_.find(name);
-          found != variables_.end() && times_set_[found->first] == before.second)
-        found->second = std::move(before.first);
+      if (Variable* found = variables_.change(name); found && times_set_[std::string(name)] == before.second)
+        *found = std::move(before.first);
   }
 
   std::string_view text_;
@@ -385,6 +398,7 @@ private:
   int iterations_ = 1;                               // of all loops around, multiplied
   int branches_ = 0, errors_ = 0, branches_at_call_ = 0, sourced_ = 0;
   bool ended_ = false;  // the way ends the script
+  bool has_errors_ = true;
 };
 
 }  // namespace stepzero::documents

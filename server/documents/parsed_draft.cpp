@@ -1,9 +1,7 @@
 #include "server/documents/parsed_draft.hpp"
 
-#include "documents/document.hpp"
 #include "server/scheduler/background_core.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace stepzero::server {
@@ -39,14 +37,12 @@ ParsedDraft::State ParsedDraft::parse() {
     state_.cells = pending_cells_;
   }
   if (!python_) {
-    if (!text && edits.empty()) return state_;
-    if (text) plain_ = std::move(*text);
-    for (const syntax::Edit& edit : edits) {
-      const std::size_t begin = std::min<std::size_t>(edit.span.begin, plain_.size()),
-                        end = std::clamp<std::size_t>(edit.span.end, begin, plain_.size());
-      plain_.replace(begin, end - begin, edit.text);
-    }
-    state_.module = documents::unparsed(plain_);
+    if (text && !other_)
+      other_.emplace(std::move(*text));
+    else if (text)
+      other_->replace(std::move(*text));
+    other_->apply(edits);
+    state_.module = other_->module();
     return state_;
   }
   if (text) document_.emplace(std::move(*text));

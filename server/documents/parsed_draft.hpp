@@ -2,6 +2,7 @@
 // whichever analysis needs the module first parses. Knows no URI and no analysis.
 #pragma once
 
+#include "documents/edited.hpp"
 #include "server/workspace/notebook.hpp"
 #include "syntax/document.hpp"
 
@@ -42,8 +43,8 @@ private:
 
   const bool python_;
   std::mutex parse_mutex_;  // guards the rest
-  std::string plain_;       // the text of what is no Python
   std::optional<syntax::Document> document_;
+  std::optional<documents::EditedDocument> other_;  // of what is no Python
   State state_;
 };
 

@@ -396,8 +396,8 @@ Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) 
     // `model.encode_image(x)` is a call of the model.
     if (row && row->operation == values::Operation::forward)
       return is_used_as_model(run, *owner.as<Unknown>()) ? Role{row, owner.as<Unknown>()} : Role{};
-    const bool fits = row && !arguments.spread && arguments.keywords.empty() &&
-        arguments.positional.size() <= row->positional;
+    const bool fits = row && !arguments.spread && (arguments.keywords.empty() || row->takes_options) &&
+        (arguments.positional.size() <= row->positional || row->takes_rest);
     return fits ? Role{row, owner.as<Unknown>()} : Role{};
   }
   for (const auto& [name, slot] : function.attributes.entries())

@@ -66,6 +66,13 @@ std::vector<Row> pretrained_rows() {
           values::under<values::InternalRow::of_unseen,
               "diffusers.ModelMixin.enable_gradient_checkpointing">})
     rows.push_back(row(harmless, method, "*arguments, **options", nothing));
+  // Of a model that is not seen: whether its layers compute their activations again.
+  for (const std::string_view switches :
+      {values::under<values::InternalRow::of_unseen, "gradient_checkpointing_enable">,
+          values::under<values::InternalRow::of_unseen, "activation_checkpointing_enable">,
+          values::under<values::InternalRow::of_unseen, "gradient_checkpointing_disable">,
+          values::under<values::InternalRow::of_unseen, "activation_checkpointing_disable">})
+    rows.push_back(row(switches, method, "*arguments, **options", nothing, {}, Operation::recomputed));
   return rows;
 }
 

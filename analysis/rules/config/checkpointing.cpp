@@ -3,8 +3,10 @@
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stepzero::rules::config::checkpointing {
 
@@ -115,7 +117,68 @@ void check_drawn(const OperationEvent& event, Report& report, Once& once) {
           {{report.location({event.place.chunk, each.value->span}), "True"}}});
 }
 
+const syntax::CallExpr* written_call(const Record& record, Place place) {
+  const syntax::CallExpr* found = nullptr;
+  if (place && record.chunk(place).statement())
+    syntax::for_each_expression(*record.chunk(place).statement(), [&](const syntax::Expr& expr) {
+      if (expr.kind == syntax::ExprKind::call && expr.span == place.span)
+        found = &syntax::as<syntax::CallExpr>(expr);
+    });
+  return found;
+}
+
+const syntax::Expr* asks_for_cache(const syntax::CallExpr& call) {
+  for (const syntax::Keyword& each : call.keywords)
+    if (each.name.text() == "use_cache" && each.value->kind == syntax::ExprKind::boolean &&
+        static_cast<const syntax::BooleanExpr&>(*each.value).value)
+      return each.value;
+  return nullptr;
+}
+
+// `model(…, use_cache=True)` of a model of transformers in training whose layers compute their activations
+// again: each of them leaves the cache out. In evaluation, and in `generate`, it is used.
+void check_cache(const Record& record, Report& report) {
+  struct State {
+    Place recomputes;
+    bool trains = false;
+  };
+  std::map<const values::Object*, State> models;
+  Once once;
+  visit_roots(record, [&](const Event& each) {
+    if (each.kind != EventKind::operation) return;
+    const auto& event = static_cast<const OperationEvent&>(each);
+    if (!event.self.is(Kind::unknown)) return;
+    State& model = models[event.self.object()];
+    switch (event.row->operation) {
+    case Operation::recomputed:
+      model.recomputes = event.row->path.ends_with("enable") ? event.place : Place{};
+      break;
+    case Operation::train_mode:
+      model.trains = event.arguments.empty() || !event.arguments[0].is(Kind::boolean) ||
+          record.symbols.decide(event.arguments[0].condition()) != symbolic::Answer::no;
+      break;
+    case Operation::eval_mode: model.trains = false; break;
+    case Operation::forward: {
+      const syntax::CallExpr* call = model.trains && model.recomputes ? written_call(record, event.place)
+                                                                      : nullptr;
+      const syntax::Expr* asked = call ? asks_for_cache(*call) : nullptr;
+      if (!asked || !once(event.place)) return;
+      Finding* finding = report.add(Severity::information, event.place, event.calls,
+          "`use_cache=True` has no effect here: in training the layers of a model that computes its activations again leave the cache out, and transformers warns of it. Pass `use_cache=False`.");
+      if (!finding) return;
+      report.relate(*finding, model.recomputes, "from here on the activations are computed again");
+      if (record.in_file(event.place))
+        finding->fixes.push_back(
+            {"Pass use_cache=False", true, {{report.location({event.place.chunk, asked->span}), "False"}}});
+      return;
+    }
+    default: break;
+    }
+  });
+}
+
 void check(const Record& record, Report& report) {
+  check_cache(record, report);
   Once once;
   visit_roots(record, [&](const Event& each) {
     if (each.kind != EventKind::operation) return;
@@ -154,7 +217,8 @@ extern constexpr Rule rule = complete({
         "`torch.utils.checkpoint.checkpoint` takes its reentrant way unless `use_reentrant=False` is passed. That way it sees only inputs that require a gradient: "
         "where the first block is given data, or the output of a frozen embedding, its result has no gradient, and the parameters inside are never trained. "
         "It also refuses keyword arguments for the function, and `context_fn` (asked of PyTorch 2.13). Both ways set the random numbers back before they compute again; with `preserve_rng_state=False` dropout draws "
-        "another mask in the backward than in the forward.",
+        "another mask in the backward than in the forward. A model of transformers that computes its activations again leaves out the cache of keys and values "
+        "in training, whatever `use_cache=True` asks for (asked of transformers 5.23).",
     .wrong = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=True)\n",
     .right = "x = batch[\"input\"]\nx = checkpoint(self.block, x, use_reentrant=False)\n",
     .silent =

@@ -50,13 +50,13 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
     report.relate(finding, fields[i]->key_span, "this one, too");
 }
 
-// `broken`: something around it cannot be read, so that keys may seem to stand where they do not.
-void unknown(
-    const Field& field, const Node& table, std::string_view section, bool broken, DocumentReport& report) {
+// `meant`: the known key that is near; empty if none is. `broken`: something around it cannot be read, so
+// that keys may seem to stand where they do not.
+void unknown(const Field& field, std::string_view meant, const Node& table, std::string_view section,
+    bool broken, DocumentReport& report) {
   const std::string name = "`" + field.key + "`";
   const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
   const bool strict = is_strict(section) && !broken, always = strict && !was_open(section);
-  const std::string_view meant = documents::nearest(field.key, names_of(section));
   if (!meant.empty()) {
     Finding& finding = report.add(always ? Severity::error : Severity::warning, field.key_span,
         (strict ? refused + ": " + name + " is none"
@@ -81,6 +81,10 @@ void unknown(
 // `is_older`: the checkout holds itself to a version that still reads what this one has removed.
 void judge_keys(const Document& document, DocumentReport& report, bool is_older) {
   each_section(document.root, [&](std::string_view section, const Node& table) {
+    const std::vector<std::string_view> known = names_of(section);
+    // Where very many keys are unknown, none is a known one that was misspelled.
+    constexpr std::size_t most_compared = 200;
+    std::size_t compared = 0;
     std::map<std::string_view, const Field*> seen;
     std::map<std::string_view, std::vector<const Field*>> elsewhere;  // by the section where they are at home
     for (const Field& field : table.fields) {
@@ -93,14 +97,14 @@ void judge_keys(const Document& document, DocumentReport& report, bool is_older)
         continue;
       }
       const Key* key = find_key(section, field.key);
-      const std::string_view home = key || document.is_broken ||
-              !documents::nearest(field.key, names_of(section)).empty()
-          ? section
-          : at_home_in(section, field.key);
+      const std::string_view meant = key || ++compared > most_compared ? ""
+                                                                       : documents::nearest(field.key, known);
+      const std::string_view home =
+          key || document.is_broken || !meant.empty() ? section : at_home_in(section, field.key);
       if (!home.empty() && home != section) {
         elsewhere[home].push_back(&field);
       } else if (!key) {
-        unknown(field, table, section, document.is_broken, report);
+        unknown(field, meant, table, section, document.is_broken, report);
       } else if (is_older && (key->type == KeyType::removed || !key->instead.empty())) {
         continue;
       } else if (key->type == KeyType::removed) {

@@ -23,7 +23,8 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
 
 // Keys that only a configuration of DeepSpeed has; or several that together mean one.
 bool is_deepspeed(std::string_view path, const Node& root) {
-  if (!root.is(Node::Kind::table)) return false;
+  // Most of its keys are known ones: of very many they cannot be.
+  if (!root.is(Node::Kind::table) || root.fields.size() > 2 * deepspeed::keys().size()) return false;
   const auto known = std::count_if(root.fields.begin(), root.fields.end(),
       [](const Field& field) { return deepspeed::find_key("", field.key) != nullptr; });
   // Another program's configuration may hold keys that it hands to DeepSpeed: most are its own.
