@@ -305,9 +305,21 @@ bool Walk::rounds(TSNode node, const std::set<std::string_view>& names, int dept
   return true;
 }
 
+bool Walk::reads_arguments(TSNode loop) const {
+  const TSNode body = ts_node_child_by_field_name(loop, "body", 4);
+  if (calls_ > 0 || ts_node_is_null(body)) return false;
+  const std::string_view head = text_.substr(
+      ts_node_start_byte(loop), ts_node_start_byte(body) - ts_node_start_byte(loop));
+  return std::ranges::any_of(
+      std::initializer_list<std::string_view>{"$#", "${#", "$1", "${1", "$@", "$*", "getopts"},
+      [&](std::string_view asked) { return head.find(asked) != std::string_view::npos; });
+}
+
 void Walk::loop(TSNode node, int depth) {
   std::set<std::string_view> names;
   names_set(node, names);
+  const bool by_arguments = reads_arguments(node);
+  const Variables before = variables_;
   if (const TSNode variable = ts_node_child_by_field_name(node, "variable", 8); !ts_node_is_null(variable))
     names.insert(written(variable));
   if (rounds(node, names, depth)) return;
@@ -320,7 +332,16 @@ void Walk::loop(TSNode node, int depth) {
     statements(body, depth + 1);
   --branches_;
   ended_ = false;
-  for (const std::string_view name : names) forget(variables_[name]);
+  for (const std::string_view name : names) {
+    const Variable* kept = by_arguments ? before.find(name) : nullptr;
+    Variable& after_it = variables_[name];
+    if (!kept) {
+      forget(after_it);
+      continue;
+    }
+    after_it = *kept;
+    after_it.by_default = true;
+  }
 }
 
 void Walk::builtin(const ShellCommand& command) {

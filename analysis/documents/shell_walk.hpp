@@ -353,8 +353,11 @@ private:
 
   void names_set(TSNode node, std::set<std::string_view>& names) const;
 
-  // Round for round where the text names all values; else what it sets is not known in it.
+  // Round for round where the text names all values; else what it sets is not known in it, nor after it. What
+  // a loop over the arguments of the script sets is by default what it was: without arguments there is no
+  // round.
   void loop(TSNode node, int depth);
+  bool reads_arguments(TSNode loop) const;
   bool rounds(TSNode node, const std::set<std::string_view>& names, int depth);
   // The values that the variable of the loop takes; nothing if not all are in the text.
   std::optional<Variable> values_of(TSNode loop);

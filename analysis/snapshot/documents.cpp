@@ -1,6 +1,7 @@
 #include "snapshot/documents.hpp"
 
 #include "rules/documents/check.hpp"
+#include "rules/launch/help.hpp"
 #include "rules/launch/program_commands.hpp"
 #include "rules/launch/scripts.hpp"
 #include "snapshot/suppress.hpp"
@@ -83,6 +84,9 @@ Result analyze_document(const program::Sources& sources, const std::string& path
             std::tie(b.where.span.begin, b.where.span.end, b.rule);
       });
   if (options.why_line) result.why = why_silent(input, result.findings, options.why_line);
+  if (options.want_facts && role == rules::Role::script)
+    for (rules::KeyHelp& help : rules::launch::argument_help(input))
+      result.words.push_back({help.span, std::move(help.text)});
   result.read.assign(read.begin(), read.end());
   // A command that runs several times is told of once.
   std::set<std::tuple<std::uint32_t, std::uint32_t, std::string, std::string>> told;

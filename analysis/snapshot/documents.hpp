@@ -19,10 +19,6 @@ std::vector<rules::Finding> judge_commands(const program::Sources& sources, cons
 
 // What is known of the key at a place, and the keys that may be written there. `named`: what launch lines and
 // programs take the file for.
-struct KeyHover {
-  syntax::Span span;
-  std::string markdown;
-};
 std::optional<KeyHover> hover_key(
     const std::string& path, const syntax::Module& module, std::uint32_t offset, rules::Role named = {});
 struct KeyCompletion {

@@ -113,6 +113,12 @@ struct Options {
       nullptr;  // looked at between steps; the result is then empty and `cancelled` set
 };
 
+// What is known of a word of a configuration or a script, as Markdown.
+struct KeyHover {
+  syntax::Span span;
+  std::string markdown;
+};
+
 struct Result {
   std::vector<rules::Finding> findings;  // in this file, sorted by place, then rule; suppressed ones left out
   std::vector<Fact> facts;               // sorted by place
@@ -124,6 +130,7 @@ struct Result {
   std::vector<std::string> read;          // paths of the other files that the result depends on, found or not
   std::vector<std::string> failed_rules;  // "id: what it threw"; the rule is left out of this result
   std::vector<std::string> why;           // of `Options::why_line`
+  std::vector<KeyHover> words;            // of a script, if facts were wanted: arguments of its programs
   rules::Role named_as = {};              // of a configuration: what launch lines and programs take it for
   std::string not_checked;  // why no rule reads the file, which is no Python; empty: it was checked
   bool out_of_budget = false;

@@ -236,6 +236,13 @@ std::optional<Hover> hover(
   }
   if (const auto memory = write_footprint(out, analysis, offset); memory && !span) span = memory;
   if (const auto name = write_schedule(out, analysis, offset); name && !span) span = name;
+  for (const snapshot::KeyHover& word : analysis.result.words) {
+    if (!contains(word.span, offset)) continue;
+    out.paragraph();
+    out.raw(word.markdown);
+    if (!span) span = word.span;
+    break;
+  }
   if (analysis.module &&
       documents::language_of(analysis.path, analysis.module->text->bytes()) != documents::Language::none)
     if (const auto key = snapshot::hover_key(

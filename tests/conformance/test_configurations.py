@@ -135,6 +135,17 @@ def test_words_of_scripts_are_explained(start):
     assert "torchrun" in hover["contents"]["value"]
 
 
+def test_arguments_of_programs_are_explained(start, tmp_path):
+    (tmp_path / "train.py").write_text('import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument("--lr", type=float, default=0.1, help="the learning rate")\nargs = parser.parse_args()\n')
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = (tmp_path / "run.sh").as_uri()
+    client.open(uri, "torchrun --nproc_per_node 8 train.py --lr 0.2\n", language="shellscript")
+    client.diagnostics(uri, 1)
+    hover = client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(0, 38)})
+    assert "`--lr` of `train.py`: a number." in hover["contents"]["value"] and "the learning rate" in hover["contents"]["value"]
+
+
 def test_keys_of_accelerate_are_explained_and_completed(start, tmp_path):
     client = start()
     client.initialize(CAPABILITIES)

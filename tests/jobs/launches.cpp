@@ -25,7 +25,11 @@ int main(int argc, char** argv) {
       std::cout << argv[i] << ":" << text->position(line.command->span.begin, syntax::Encoding::utf8).line + 1
                 << " " << name(line.launcher) << " " << (line.script ? line.script->text : "-") << " "
                 << line.processes_per_node().value_or(-1) << "x" << line.nodes().value_or(-1) << " "
-                << (line.is_whole ? known ? "whole" : "launcher" : "part") << "\n";
+                << (line.is_whole ? known ? "whole" : "launcher" : "part");
+      // Where the words stand that the text leaves open.
+      for (const documents::Word& word : line.command->words)
+        if (!word.is_known()) std::cout << "  " << text->slice(word.span);
+      std::cout << "\n";
     }
   }
   std::cerr << all << " launches; of " << whole << " the launcher's words are known, of " << every

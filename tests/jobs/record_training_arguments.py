@@ -16,6 +16,7 @@ TARGET = pathlib.Path(__file__).parents[2] / "analysis/libraries/frameworks/trai
 def record():
     import transformers
     from transformers import HfArgumentParser, Seq2SeqTrainingArguments, TrainingArguments
+    from transformers.hf_argparser import string_to_bool
 
     lines = [f"// Made by tests/jobs/record_training_arguments.py of transformers {transformers.__version__}: do not edit."]
     # What a text is turned into where the arguments are checked.
@@ -29,7 +30,7 @@ def record():
         if isinstance(action, argparse._HelpAction):
             continue
         takes = "none" if action.nargs == 0 else "optional" if action.nargs == "?" else "several" if action.nargs in ("*", "+") else "one"
-        kind = {int: "int", float: "float"}.get(action.type, "")
+        kind = {int: "int", float: "float", string_to_bool: "truth"}.get(action.type, "")
         for name in action.option_strings:
             if "-" in name[2:] and name != action.option_strings[0]:
                 continue

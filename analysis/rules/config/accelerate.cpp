@@ -17,9 +17,29 @@ bool is_known(std::string_view section, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// Names of before, and what they are today: `accelerate launch` passes over them.
+struct FormerKey {
+  std::string_view section, name, instead;
+};
+constexpr FormerKey former_keys[] = {
+    {"fsdp_config", "fsdp_backward_prefetch_policy", "fsdp_backward_prefetch"}};
+
 void check_keys(const Node& table, std::string_view section, DocumentReport& report) {
   for (const Field& field : table.fields) {
     if (field.is_merged || is_known(section, field.key)) continue;
+    const auto* former = std::ranges::find_if(former_keys,
+        [&](const FormerKey& each) { return each.section == section && each.name == field.key; });
+    if (former != std::end(former_keys)) {
+      // Who needs both versions writes both.
+      if (table.find(former->instead)) continue;
+      Finding& finding = report.add(Severity::warning, field.key_span,
+          "Today's accelerate does not read `" + field.key + "`, and says nothing of it: it is `" +
+              std::string(former->instead) + "` now");
+      const std::string mark = field.is_quoted ? "\"" : "";
+      report.fix(finding, "Rename to " + std::string(former->instead), true, field.key_span,
+          mark + std::string(former->instead) + mark);
+      continue;
+    }
     const std::string_view meant = documents::nearest(field.key, names_of(section));
     const bool refused = section.empty();
     if (meant.empty()) {

@@ -144,6 +144,15 @@ void judge(const Document& document, DocumentReport& report) {
         continue;
       if (section.empty() && field.key == "zero_optimization" && field.value.is(Node::Kind::boolean))
         continue;  // the old form
+      // Its own keys DeepSpeed takes as they are: only sections are models, which read texts.
+      if (section.empty() && key->type == KeyType::boolean && field.value.is(Node::Kind::text) &&
+          truth(&field.value) == false) {
+        Finding& finding = report.add(Severity::warning, field.value.span,
+            "`" + field.key + "` is the text \"" + field.value.text +
+                "\", which DeepSpeed takes for true. Write false without quotes");
+        report.fix(finding, "Write false", true, field.value.span, "false");
+        continue;
+      }
       const std::string why = refusal(*key, field.value);
       if (why.empty()) continue;
       std::string wanted = displayed_type(*key);
@@ -169,7 +178,7 @@ extern constexpr Rule rule = complete({
     .summary = "a value of DeepSpeed's configuration that DeepSpeed's types refuse",
     .why =
         "DeepSpeed reads its sections as pydantic models: a text for a number, a stage that does not exist or a bucket of size 0 raises a "
-        "ValidationError where the configuration is read.",
+        "ValidationError where the configuration is read. Its keys outside of sections are taken as they are: the text \"false\" switches on (asked of DeepSpeed 0.19).",
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 4}\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 3}\n}\n",
     .silent =

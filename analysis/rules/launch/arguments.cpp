@@ -213,6 +213,8 @@ private:
       why = "takes an integer";
     } else if (option.type == "float" && !reads_as_float(value.text)) {
       why = "takes a number";
+    } else if (option.type == "truth" && !reads_as_truth(value.text)) {
+      why = "takes true or false";
     }
     if (!why.empty())
       refuse(value, "`" + flag.text + "` " + why + "; the script rejects " + quoted(value.text), option);
@@ -368,12 +370,27 @@ private:
       report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
   }
 
+  // The program takes what it knows and leaves the rest to others: a slip in a name is seen by nobody. One
+  // name that begins like another may be that of another program.
+  void passed_over(const Word& flag) {
+    constexpr std::size_t least = 6;
+    const std::vector<std::string_view> known = names();
+    const std::string_view meant = flag.text.size() < least ? std::string_view()
+                                                            : documents::nearest(flag.text, known);
+    if (meant.empty() || !documents::is_typo(flag.text, meant) || flag.text.starts_with(meant) ||
+        meant.starts_with(flag.text))
+      return;
+    report_.add(Severity::warning, flag.written,
+        "`" + file_of(path_) + "` declares no argument `" + flag.text +
+            "` and passes over what it does not declare. Did you mean `" + std::string(meant) + "`?");
+  }
+
   void other(const Seen& word) {
     // What follows may be its value, or have a place of its own.
     while (at_ < words_.size() && (seen(at_).kind == WordKind::value || seen(at_).kind == WordKind::unsure))
       ++at_, places_known_ = false;
-    if (options_.takes_more) return;
     const Word& flag = word.flag;
+    if (options_.takes_more) return passed_over(flag);
     if (const DeclaredOption* elsewhere = options_.find(flag.text);
         elsewhere && elsewhere->parser == 0 && parser_ != 0)
       return refuse(flag,

@@ -72,8 +72,10 @@ void add_field(const DataField& field, ScriptOptions& into) {
     made.flags.push_back("--" + dashed);
   }
   made.where = field.where;
-  made.type = type == "int" || type == "float" ? type : "";
-  made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
+  made.type = type == "int" || type == "float" ? type : type == "bool" ? "truth" : "";
+  made.arity = type == "int" || type == "float" || type == "str" ? Arity::one
+      : type == "bool"                                           ? Arity::optional
+                                                                 : Arity::unknown;
   if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one;
   if (made.choices.empty() && made.type.empty()) made.choices = field.choices;
   made.has_default = field.has_default;

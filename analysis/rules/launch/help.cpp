@@ -1,9 +1,12 @@
 #include "rules/launch/help.hpp"
 
+#include "rules/launch/arguments.hpp"
 #include "rules/launch/line.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/launch/variables.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stepzero::rules::launch {
 
@@ -74,6 +77,34 @@ std::string help_of(const LauncherOption& option) {
   return text + (option.takes == Takes::several ? ", or several" : "") + ".";
 }
 
+// "a number, required"
+std::string help_of(const DeclaredOption& option) {
+  std::string text;
+  if (option.arity == Arity::none)
+    text = "a switch";
+  else if (!option.choices.empty())
+    for (const std::string& choice : option.choices)
+      text += (text.empty() ? "one of `" : ", `") + choice + "`";
+  else
+    text = option.type == "int"  ? "an integer"
+        : option.type == "float" ? "a number"
+        : option.type == "?"     ? "a value"
+                                 : "a text";
+  if (option.arity == Arity::any || option.arity == Arity::some || option.arity == Arity::number)
+    text += ", or several";
+  return text + (option.is_required ? "; required" : "");
+}
+
+// What the program writes of the option, where that is short.
+std::string declaration_of(const program::Sources& sources, const Location& where) {
+  constexpr std::size_t longest = 400;
+  const auto module = where.path.empty() ? nullptr : sources.module(where.path);
+  if (!module || where.span.end <= where.span.begin || where.span.end - where.span.begin > longest) return {};
+  return "\n\n```python\n" + std::string(module->text->slice(where.span)) + "\n```\n\nDeclared in `" +
+      where.path.substr(where.path.rfind('/') + 1) + "`, line " +
+      std::to_string(module->text->position(where.span.begin, syntax::Encoding::utf8).line + 1) + ".";
+}
+
 bool holds(Span span, std::uint32_t offset) { return span.begin <= offset && offset < span.end; }
 
 }  // namespace
@@ -96,6 +127,35 @@ std::optional<KeyHelp> word_help(const Document& document, std::uint32_t offset)
       if (given.option && holds(flag, offset)) return KeyHelp{flag, help_of(*given.option)};
     }
   return std::nullopt;
+}
+
+std::vector<KeyHelp> argument_help(const DocumentInput& input) {
+  std::vector<KeyHelp> found;
+  std::map<std::string, ScriptOptions> programs;
+  for (const LaunchLine& line : launch_lines(input.document.script)) {
+    const auto path = line.script && line.script->is_known()
+        ? script_file(
+              input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read)
+        : std::nullopt;
+    if (!path) continue;
+    const auto [program, is_new] = programs.try_emplace(*path);
+    if (is_new) program->second = options_of_script(input.sources, *path, input.read);
+    for (const documents::Word& word : line.arguments) {
+      const std::string flag = word.text.substr(0, word.text.find('='));
+      if (!flag.starts_with("--") || flag.size() < 3) continue;
+      const DeclaredOption* option = program->second.find(flag);
+      if (!option)
+        if (const auto meant = beginnings(program->second, flag); meant.size() == 1)
+          option = program->second.find(meant.front());
+      if (!option) continue;
+      const Span span{word.written.begin,
+          std::min(word.written.end, word.written.begin + static_cast<std::uint32_t>(flag.size()))};
+      found.push_back({span,
+          "`" + option->flags.front() + "` of `" + path->substr(path->rfind('/') + 1) +
+              "`: " + help_of(*option) + "." + declaration_of(input.sources, option->where)});
+    }
+  }
+  return found;
 }
 
 }  // namespace stepzero::rules::launch

@@ -42,6 +42,14 @@ bool reads_as_int(std::string_view text) {
   return take_digits(rest) && rest.empty();
 }
 
+bool reads_as_truth(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(
+      lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::string_view words[] = {"yes", "true", "t", "y", "1", "no", "false", "f", "n", "0"};
+  return std::ranges::find(words, lower) != std::end(words);
+}
+
 bool reads_as_float(std::string_view text) {
   if (is_other(text)) return true;
   std::string_view rest = bare(text);

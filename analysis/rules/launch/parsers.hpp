@@ -19,7 +19,7 @@ enum class Arity : unsigned char { one, none, optional, any, some, number, unkno
 struct DeclaredOption {
   std::vector<std::string> flags;    // "--lr", "-l"; of a positional argument its name
   std::vector<std::string> choices;  // empty: any, or not known
-  std::string type;                  // "int", "float"; empty: a text; "?": not known
+  std::string type;                  // "int", "float", "truth"; empty: a text; "?": not known
   Arity arity = Arity::one;
   int count = 1;  // of Arity::number
   bool is_required = false;

@@ -24,10 +24,11 @@ bool leads_nowhere(std::string_view path) {
 
 std::vector<std::string> script_files(const program::Sources& sources, const std::string& shell_script,
     const std::string& folder, const std::string& written, bool is_module, std::set<std::string>& read) {
+  constexpr std::string_view ending = ".py";
   std::string relative = written;
   if (is_module) {
     std::replace(relative.begin(), relative.end(), '.', '/');
-    relative += ".py";
+    relative += ending;
   }
   while (relative.starts_with("./")) relative.erase(0, 2);
   const std::string own = shell_script.substr(0, shell_script.rfind('/'));
@@ -53,6 +54,11 @@ std::vector<std::string> script_files(const program::Sources& sources, const std
     path += '/';
     path += relative;
     if (path.find("/./") != std::string::npos) path = program::normal_path(path);  // `cd .`
+    read.insert(path);
+    if (sources.is_file(path)) return into.push_back(std::move(path));
+    if (!is_module) return;
+    // `python -m package`
+    path.replace(path.size() - ending.size(), ending.size(), "/__main__.py");
     read.insert(path);
     if (sources.is_file(path)) into.push_back(std::move(path));
   };

@@ -30,8 +30,12 @@ bool is_on(const std::string& text) {
 void judge_name(std::string_view name, std::vector<SettingProblem>& into) {
   if (!has_owner(name)) return;
   const std::string_view meant = documents::nearest(name, variable_names());
-  // A name of the program's own may be near one of them: only a letter or two make a slip.
-  if (meant.empty() || syntax::letters_between(name, meant) > 2 || meant.size() < 9) return;
+  // A name of the program's own may be near one of them: only a letter or two make a slip, and of a short
+  // name two letters in the wrong order.
+  constexpr std::size_t long_name = 9;
+  const bool swaps = meant.size() == name.size() && std::ranges::is_permutation(name, meant);
+  const std::size_t most = meant.size() >= long_name ? 2 : swaps ? 1 : 0;
+  if (meant.empty() || syntax::letters_between(name, meant, most) > most) return;
   into.push_back({Severity::warning, false,
       "no library reads `" + std::string(name) + "`: did you mean `" + std::string(meant) + "`?",
       std::string(meant), false});
