@@ -2,6 +2,7 @@
 
 #include "footprint/order.hpp"
 #include "footprint/reparametrized.hpp"
+#include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -20,10 +21,20 @@ using values::Operation;
 
 namespace {
 
-// `always`: under no condition.
-using Each = std::function<void(const OperationEvent&, const LoopEvent* loop, bool always)>;
+bool is_all_known(const ModelAccount& model) {
+  return model.tree.complete && model.is_spread && (!model.division || model.division->exact);
+}
 
-void visit(const Block& block, const LoopEvent* loop, bool always, const Each& each) {
+// Through the same lines? Of iterations that are run one by one each has calls of its own.
+bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
+  for (; a && b && a != b; a = a->outer, b = b->outer)
+    if (!(a->place == b->place)) return false;
+  return a == b;
+}
+
+}  // namespace
+
+void visit(const Block& block, const LoopEvent* loop, bool always, const EachOperation& each) {
   for (const Event* event : block.events) switch (event->kind) {
     case EventKind::operation: each(static_cast<const OperationEvent&>(*event), loop, always); break;
     case EventKind::branch:
@@ -46,19 +57,6 @@ void visit(const Block& block, const LoopEvent* loop, bool always, const Each& e
     default: break;
     }
 }
-
-bool is_all_known(const ModelAccount& model) {
-  return model.tree.complete && model.is_spread && (!model.division || model.division->exact);
-}
-
-// Through the same lines? Of iterations that are run one by one each has calls of its own.
-bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
-  for (; a && b && a != b; a = a->outer, b = b->outer)
-    if (!(a->place == b->place)) return false;
-  return a == b;
-}
-
-}  // namespace
 
 const Account& Account::of(const Record& record) {
   auto& known = record.derived[std::type_index(typeid(Account))];
@@ -85,11 +83,12 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::attribute ||
         fact.role == interpreter::Fact::Role::expression)
       values_.push_back(fact.value);
-  for (const Instance* model : models_of(record_, values_)) add_model(*model);
+  for (const Instance* model : models_of(record_, values_))
+    if (!was_replaced(*model)) add_model(*model);
   for (const ModelAccount& model : models_)
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own)
-        if (held.tensor) held_.emplace(identity(held.tensor->now()), &held);
+        if (held.tensor) note_held(held);
   std::unordered_map<const values::Tensor*, Shape> locals;
   for (const ModelAccount& model : models_)
     for (const Module& module : model.tree.modules)
@@ -102,6 +101,18 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
   for (Optimizer& optimizer : optimizers_) add_lengths(optimizer);
   for (StepAccount& step : steps_) add_peak(step);
+}
+
+// As it is now, and as it was before something was written to it in place.
+void Account::note_held(const Held& held) {
+  const TensorState* state = held.tensor->now();
+  held_.emplace(identity(state), &held);
+  for (int steps = 0; steps < 4096 && state->made && !state->made->states.empty() && state->made->states[0] &&
+      state->made->row->variant != values::Variant::plain;
+      ++steps) {
+    state = state->made->states[0];
+    held_.emplace(identity(state), &held);
+  }
 }
 
 // Of a weight that is computed from a direction and lengths, who was given the parameters one by one was
@@ -151,6 +162,45 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
     *same = {&event, loop, nullptr};
   else
     backwards_.push_back({&event, loop, nullptr});
+}
+
+namespace {
+// The class whose body the place is in; null: none.
+const syntax::Stmt* class_around(const Record& record, values::Place place) {
+  const syntax::Stmt* root = record.chunk(place).statement();
+  const syntax::Stmt* found = nullptr;
+  if (root)
+    syntax::for_each_statement(*root, [&](const syntax::Stmt& stmt) {
+      if (stmt.kind == syntax::StmtKind::class_ && stmt.span.holds(place.span)) found = &stmt;
+    });
+  return found;
+}
+}  // namespace
+
+// A module that the program only ever had as a part of another one, which has something else there now.
+bool Account::was_replaced(const Instance& model) {
+  if (!replaced_) {
+    replaced_.emplace();
+    std::unordered_set<const syntax::Stmt*> classes;  // of modules
+    for (const Value& value : values_)
+      if (const Value object = decided(record_, value); is_module(object) && object.as<Instance>()->cls)
+        for (const values::Class* each : object.as<Instance>()->cls->order) classes.insert(each->stmt);
+    std::unordered_set<const Instance*> named;
+    for (const interpreter::Fact& fact : record_.facts) {
+      const Value value = decided(record_, fact.value);
+      if (!is_module(value)) continue;
+      if (fact.role == interpreter::Fact::Role::attribute &&
+          classes.contains(class_around(record_, fact.place)))
+        replaced_->insert(value.as<Instance>());
+      else if (fact.role == interpreter::Fact::Role::assignment)
+        named.insert(value.as<Instance>());
+    }
+    for (const Instance* module : named) replaced_->erase(module);
+    for (const Backward& backward : backwards_)
+      for (const values::Object* source : backward.event->self_state()->graph)
+        if (const auto* module = dynamic_cast<const Instance*>(source)) replaced_->erase(module);
+  }
+  return replaced_->contains(&model);
 }
 
 void Account::add_model(const Instance& model) {
@@ -296,12 +346,13 @@ void Account::mark_trained(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     if (const Instance* layer = layer_of(*node.made)) layers.insert(layer);
     for (const TensorState* state : node.made->states)
-      if (state) tensors.insert(identity(state));
+      if (const Held* held = state ? graph.held(*state) : nullptr; held && held->tensor)
+        tensors.insert(held->tensor);
   }
   for (ModelAccount& model : models_)
     model.trained = model.trained || std::ranges::any_of(model.tree.modules, [&](const Module& module) {
       return layers.contains(module.object) || std::ranges::any_of(module.own, [&](const Held& held) {
-        return held.tensor && tensors.contains(identity(held.tensor->now()));
+        return held.tensor && tensors.contains(held.tensor);
       });
     });
 }

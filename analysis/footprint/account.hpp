@@ -7,6 +7,7 @@
 #include "footprint/ranks.hpp"
 #include "footprint/timeline.hpp"
 
+#include <functional>
 #include <memory>
 #include <set>
 
@@ -36,6 +37,12 @@ struct StepAccount {
   Peak peak;
 };
 
+// Calls `each` for the operations of a block, with the innermost loop around. `always`: under no condition.
+using EachOperation =
+    std::function<void(const interpreter::OperationEvent&, const interpreter::LoopEvent* loop, bool always)>;
+void visit(const interpreter::Block& block, const interpreter::LoopEvent* loop, bool always,
+    const EachOperation& each);
+
 class Account {
 public:
   // `names`: the record whose facts say what has a name; null: none is known.
@@ -45,9 +52,11 @@ public:
 
   const Record& record() const { return record_; }
   const Options& options() const { return options_; }
+  const Record* names() const { return names_; }
   const std::vector<ModelAccount>& models() const { return models_; }
   const std::vector<Optimizer>& optimizers() const { return optimizers_; }
   const std::vector<StepAccount>& steps() const { return steps_; }
+  const std::vector<Value>& values() const { return values_; }
   const std::unordered_map<const void*, const Held*>& held() const { return held_; }
   std::int64_t number(const Bytes& bytes) const { return bytes.number(record_.symbols, options_.settings); }
   // The parameters that a backward leaves gradients in.
@@ -56,6 +65,8 @@ public:
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
   void add_model(const Instance& model);
+  void note_held(const Held& held);
+  bool was_replaced(const Instance& model);
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,
       const interpreter::OperationEvent* stepped);
   void mark_trained(const Graph& graph);
@@ -82,6 +93,7 @@ private:
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;
   std::vector<Value> values_;  // that the run came across
+  std::optional<std::unordered_set<const Instance*>> replaced_;
   std::vector<ModelAccount> models_;
   std::vector<Optimizer> optimizers_;
   std::vector<StepAccount> steps_;

@@ -368,10 +368,12 @@ void keep_recurrent(Keeper& keeper) {
   keeper.keep(*input);
   const Int length = input->shape.dims.size() == 3 ? size_at(input, batch_first ? 1 : 2) : size_at(input, 1);
   const auto dropout = keeper.number("dropout");
-  const Value training = attribute(
-      keeper.graph.record(), *layer_of(keeper.made), values::ModuleState::training);
-  const bool drops = (!dropout || *dropout > 0) &&
-      !(training.is(values::Kind::boolean) && s.decide(training.condition()) == symbolic::Answer::no);
+  const bool drops = (!dropout || *dropout > 0) && !is_evaluated(keeper.graph.record(), keeper.made);
+  // The states that it begins with, of all layers: parts of one tensor.
+  const TensorState* given = nullptr;
+  for (const TensorState* state : keeper.tensors())
+    if (state != input && !is_lstm) given = state;
+  if (given) keeper.keep(*given);
   for (int layer = 0; layer < static_cast<int>(*layers); ++layer) {
     for (std::int64_t way = 0; way < ways; ++way) {
       if (is_lstm) {
@@ -383,9 +385,10 @@ void keep_recurrent(Keeper& keeper) {
               product(s, {s.constant(4), hidden, given ? s.add(given, hidden) : nullptr}), dtype, "no bias");
         if (layer + 1 < static_cast<int>(*layers) || ways > 1) keeper.extra(outputs, dtype, "output");
       } else {
-        const std::int64_t each = keeper.name == "GRU" ? 7 : 1;
-        keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "gates and states");
-        if (keeper.name == "RNN") keeper.extra(states, dtype, "first state");
+        const bool is_gru = keeper.name == "GRU";
+        const Int all = outputs ? s.mul(outputs, s.constant(is_gru ? 7 : 1)) : nullptr;
+        keeper.extra(is_gru && given && all && states ? s.sub(all, states) : all, dtype, "gates and states");
+        if (!is_gru && !given) keeper.extra(states, dtype, "first state");
       }
       if (is_lstm)
         for (const char* what : {"first state", "first cell", "last state", "last cell"})

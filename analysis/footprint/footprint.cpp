@@ -2,6 +2,8 @@
 
 #include "footprint/account.hpp"
 #include "footprint/advice.hpp"
+#include "footprint/besides.hpp"
+#include "footprint/unseen.hpp"
 #include "libraries/table/names.hpp"
 
 #include <algorithm>
@@ -44,6 +46,12 @@ public:
       made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state),
           amount(optimizer.temporary), optimizer.known});
     for (const StepAccount& step : account_.steps()) add_step(step);
+    for (const Cache& cache : caches(account_))
+      made.caches.push_back(
+          {std::string(displayed_.text(cache.place)), where(displayed_, cache.place), cache.amount});
+    for (const UnseenModel& each : unseen_models(account_))
+      made.unseen.push_back({each.name, each.made_by, where(each.place),
+          each.optimizer ? where(each.optimizer->made->place) : Where{}});
     made.open.assign(open_.begin(), open_.end());
     return std::move(made);
   }
@@ -201,6 +209,17 @@ private:
       step.at_peak.push_back({part.what, where(part.place), amount(part.bytes), part.count});
     std::ranges::stable_sort(step.at_peak, by_size);
     if (const auto advice = advice_of(account_, account)) step.advice = advice_text(*advice);
+    step.moved = amount(moved_in(account_, account));
+    if (const auto ready = in_flight(account_, account)) {
+      step.workers = ready->workers;
+      step.prefetched = ready->each;
+      step.pinned = ready->pinned;
+      step.batch = step.in_flight = ready->batch;
+      const std::int64_t batches = ready->workers * ready->each;
+      step.in_flight.bytes *= batches;
+      if (!step.batch.formula.empty())
+        step.in_flight.formula = std::to_string(batches) + "*(" + step.batch.formula + ")";
+    }
     made.steps.push_back(std::move(step));
   }
 
@@ -309,7 +328,8 @@ Footprint footprint_of(const Record& record, const Record& displayed, const Opti
   // A file that only defines, or makes a model and does nothing with it.
   if (!made.steps.empty()) return made;
   Footprint other = Maker(displayed, displayed, options).make();
-  return other.models.empty() && other.steps.empty() ? made : other;
+  return other.models.empty() && other.steps.empty() && other.unseen.empty() && other.caches.empty() ? made
+                                                                                                     : other;
 }
 
 }  // namespace stepzero::footprint

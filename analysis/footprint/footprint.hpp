@@ -82,9 +82,13 @@ struct Step {
   Where where;  // of the backward
   Where loop;   // the header of the innermost loop around it
   bool complete = true;
-  Amount saved;                      // what is kept until the backward
-  std::vector<Line> lines;           // of it, the largest first
-  Amount inputs;                     // of it, what came in from outside: batches
+  Amount saved;             // what is kept until the backward
+  std::vector<Line> lines;  // of it, the largest first
+  Amount moved;             // by collectives of an iteration, what one rank has in them
+  // Batches that workers hold ready, in the memory of the host; workers is 0 if there are none.
+  std::int64_t workers = 0, prefetched = 0;  // by each
+  bool pinned = false;
+  Amount batch, in_flight;
   std::vector<std::string> unknown;  // operators of which nothing is known
   std::int64_t operations = 0;
   std::int64_t flops = 0;           // of the forward
@@ -98,10 +102,21 @@ struct Step {
   std::string advice;         // what checkpointing would spare; empty: nothing, or little
 };
 
+// A model, or a part of one, that code makes which is not seen: its parameters, and what it keeps for the
+// backward, are not counted.
+struct Unseen {
+  std::string name;     // "model"
+  std::string made_by;  // "timm.create_model"; empty: not known
+  Where where;          // of that call
+  Where optimizer;      // that was given its parameters
+};
+
 struct Footprint {
   std::vector<Model> models;
+  std::vector<Unseen> unseen;
   std::vector<Stepper> optimizers;
   std::vector<Step> steps;
+  std::vector<Line> caches;                      // to which each round of a loop appends
   std::vector<std::string> open;                 // names of sizes that nothing decides
   std::vector<std::string> decided_by_settings;  // … and of those that a setting decides
   std::string launch;                            // "run.sh:12": what starts it so; empty: its own defaults

@@ -67,17 +67,20 @@ Value setting(const Record& record, const Producer& made, std::string_view name)
   return given.is(Kind::none) ? Value{} : given;
 }
 
+bool is_evaluated(const Record& record, const Producer& made) {
+  if (!layer_of(made))
+    return is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
+  const std::size_t after = made.row->parameters.size();
+  return made.arguments.size() > after && is_off(record, decided(record, made.arguments[after]));
+}
+
 bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
 bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
 
 bool is_idle_dropout(const Record& record, const Producer& made) {
   if (libraries::meaning_of(libraries::operator_name(*made.row)).memory != libraries::MemoryOf::dropout)
     return false;
-  const Instance* layer = layer_of(made);
-  const bool off = layer
-      ? is_off(record, attribute(record, *layer, values::ModuleState::training))
-      : is_off(record, argument(made, "training")) || is_off(record, argument(made, "train"));
-  return off || is_zero(record, setting(record, made, "p"));
+  return is_evaluated(record, made) || is_zero(record, setting(record, made, "p"));
 }
 
 namespace {
@@ -149,6 +152,10 @@ bool lacks_operand(const Record& record, const Producer& made) {
   for (std::size_t i = 0;
       i < made.arguments.size() && i < made.states.size() && i < made.row->parameters.size(); ++i) {
     const std::string_view name = made.row->parameters[i].text();
+    // Of a list there may be more than is listed.
+    if (const Value list = decided(record, made.arguments[i]);
+        i == 0 && list.is(Kind::list) && values::Heap::list_state(list)->open)
+      return true;
     if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") &&
         !made.states[i]) {
       const Value given = decided(record, made.arguments[i]);
@@ -158,6 +165,13 @@ bool lacks_operand(const Record& record, const Producer& made) {
     }
   }
   return false;
+}
+
+// Has it a gradient that nothing hands on which is seen to go in? What is in a list may not be.
+bool lacks_history(const TensorState& state, const std::vector<const TensorState*>& inputs) {
+  return state.requires_grad == values::Known::yes && !layer_of(*state.made) && !is_leaf(state) &&
+      !is_checkpoint(*state.made) && !is_own_function(*state.made) &&
+      std::ranges::none_of(inputs, [](const TensorState* each) { return Graph::requires_grad(*each); });
 }
 
 // Descriptions of one operation that made several tensors: alike but for the part.
@@ -211,13 +225,13 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
       complete_ = false;
       return;
     }
-    if (lacks_operand(record_, *state->made)) complete_ = false;
     Open open{state, {}};
     for (const TensorState* each : state->made->states)
       if (each) open.inputs.push_back(each);
     if (!is_checkpoint(*state->made) && !is_own_function(*state->made))
       for (const TensorState* each : state->made->listed)
         if (each) open.inputs.push_back(each);
+    if (lacks_operand(record_, *state->made) || lacks_history(*state, open.inputs)) complete_ = false;
     stack.push_back(std::move(open));
   };
   push(&from);

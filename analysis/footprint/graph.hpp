@@ -96,6 +96,8 @@ const TensorState* operand(const Producer& made, std::string_view name);
 inline const Instance* layer_of(const Producer& made) {
   return made.self.is(values::Kind::instance) && made.row->op ? made.self.as<Instance>() : nullptr;
 }
+// Did the layer not train when it ran? Of a function: is its `training` off?
+bool is_evaluated(const Record& record, const Producer& made);
 // The setting of a layer, or the argument of a function.
 Value setting(const Record& record, const Producer& made, std::string_view name);
 // Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what

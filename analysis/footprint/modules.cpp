@@ -38,15 +38,19 @@ bool may_be_part(Value value) {
 
 // Calls `each` with the name and the module of every part, and how many it stands for. False: there may be
 // others.
-template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each) {
+template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each,
+    std::vector<UnseenPart>* unseen = nullptr) {
   bool complete = !module.symbolic && !(module.cls && module.open);
   for (const auto& [name, slot] : module.attributes.entries()) {
     if (!slot->value || values::is_kept(name.text()) || name.text().starts_with("__")) continue;
     const Value value = decided(record, slot->value);
     if (is_module(value))
       each(name.text(), *value.template as<Instance>(), std::int64_t{1});
-    else if (!value.is(Kind::tensor) && may_be_part(value))
+    else if (!value.is(Kind::tensor) && may_be_part(value)) {
       complete = false;
+      if (unseen && value.is(Kind::unknown))
+        unseen->push_back({std::string(name.text()), value.object()->born});
+    }
   }
   if (const Value list = attribute(record, module, values::ContainerState::items); list.is(Kind::list)) {
     const auto* items = values::Heap::list_state(list);
@@ -145,10 +149,14 @@ public:
       else
         tree.complete = false;
     }
+    std::vector<UnseenPart> unseen;
     const bool parts = each_part(
-        record_, module, [&](std::string_view name, const Instance& part, std::int64_t each) {
+        record_, module,
+        [&](std::string_view name, const Instance& part, std::int64_t each) {
           add(part, inside(name), depth + 1, copies * each);
-        });
+        },
+        &unseen);
+    for (UnseenPart& part : unseen) tree.unseen.push_back({inside(part.path), part.made});
     const bool container = module.cls || attribute(record_, module, values::ContainerState::items) ||
         attribute(record_, module, values::ContainerState::dict) ||
         attribute(record_, module, values::ContainerState::complete);

@@ -65,9 +65,16 @@ struct Module {
   std::vector<Tied> tied;  // the same
 };
 
+// A part that code made which is not seen.
+struct UnseenPart {
+  std::string path;    // "backbone"
+  values::Place made;  // the call; none: not known
+};
+
 struct Tree {
   std::vector<Module> modules;  // the model first, each module once, those inside after
-  bool complete = true;         // else there are parts or tensors that are not known
+  std::vector<UnseenPart> unseen;
+  bool complete = true;  // else there are parts or tensors that are not known
 };
 Tree tree_of(const Record& record, const Instance& model);
 

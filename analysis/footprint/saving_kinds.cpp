@@ -122,9 +122,8 @@ void Keeper::computing_of_weight() {
   if (!graph.requires_grad(weight)) return;
   if (computed->lengths) extra(elements(s, *computed->lengths), dtype(weight), "lengths of the weight");
   if (!computed->rows) return;
-  const Value training = attribute(graph.record(), *layer, values::ModuleState::training);
   // In training the vectors go on, and copies are kept.
-  if (!training.is(Kind::boolean) || s.decide(training.condition()) != symbolic::Answer::no)
+  if (!is_evaluated(graph.record(), made))
     for (const Int size : {computed->rows, computed->columns}) extra(size, dtype(weight), "singular vector");
   extra(s.constant(1), dtype(weight), "singular value");
 }
@@ -338,11 +337,7 @@ Int dim(const Keeper& keeper, std::size_t at) {
                                                                            : nullptr;
 }
 void keep_channels(Keeper& keeper) {
-  const Instance* layer = layer_of(keeper.made);
-  const Value training = layer ? attribute(keeper.graph.record(), *layer, values::ModuleState::training)
-                               : keeper.option("training");
-  if (layer ? training.is(Kind::boolean) && keeper.s.decide(training.condition()) == symbolic::Answer::no
-            : !keeper.flag("training"))
+  if (layer_of(keeper.made) ? is_evaluated(keeper.graph.record(), keeper.made) : !keeper.flag("training"))
     return;
   for (const char* what : {"mean", "deviation"})
     keeper.extra(dim(keeper, 1), statistics_of_layer(keeper), what);
@@ -413,8 +408,10 @@ void keep_drawn(Keeper& keeper) {
 }
 void keep_index(Keeper& keeper) {
   const auto all = keeper.tensors();
+  const TensorState* written = keeper.tensor("values");
   for (const TensorState* state : all)
-    if (state != keeper.first() && state->dtype != Dtype::unknown && !values::is_floating(state->dtype)) {
+    if (state != keeper.first() && state != written && state->dtype != Dtype::unknown &&
+        !values::is_floating(state->dtype)) {
       if (state->dtype == Dtype::boolean)
         keeper.unknown();  // as many indices as there are true ones
       else

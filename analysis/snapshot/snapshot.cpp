@@ -440,7 +440,7 @@ private:
     if (options_.want_footprint && !record.out_of_budget)
       if (auto made = footprint::footprint_of(
               with_defaults_ ? *with_defaults_ : record, displayed ? *displayed : record);
-          !made.models.empty())
+          !made.models.empty() || !made.unseen.empty())
         result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
     result_.facts.shrink_to_fit();
     // Kept for the next edit where there was one before: most files that are opened are only read.

@@ -21,6 +21,12 @@ struct AddressState {
   static constexpr KeptKey memory_of{"$memory_of"};
 };
 
+// A number of which only bounds are known: reals. Neither is there if the number is not between any.
+struct BoundedState {
+  static constexpr KeptKey low{"$low"};
+  static constexpr KeptKey high{"$high"};
+};
+
 // A picture: a tuple of its channels, rows and columns, None where one is not known. Of a data set of
 // pictures, that they have before they are transformed; and the number of classes.
 struct PictureState {

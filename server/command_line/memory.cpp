@@ -243,7 +243,8 @@ private:
     }
     auto made = program.run();
     if (!made ||
-        (made->models.empty() && made->steps.empty() && (started.number || inputs_.files.size() > 1)))
+        (made->models.empty() && made->steps.empty() && made->unseen.empty() &&
+            (started.number || inputs_.files.size() > 1)))
       return;
     footprint::Footprint plain = *made;
     plain.launch.clear();

@@ -64,6 +64,13 @@ public:
           "</p>\n";
     for (const footprint::Step& step : part_.footprint->steps) write_step(step);
     if (!part_.batches.rows.empty()) write_batches();
+    for (const footprint::Line& cache : part_.footprint->caches)
+      text_ += "<p>Cache <code>" + escaped(cache.what) + "</code>" + place(cache.where) +
+          ", appended to: " + escaped(amount_text(cache.amount)) + ".</p>\n";
+    for (const footprint::Unseen& each : part_.footprint->unseen)
+      text_ += "<p class=\"hint\">Not counted: " +
+          escaped(unseen_text(each, each.where.line ? "line " + std::to_string(each.where.line) : "")) +
+          ".</p>\n";
     if (!part_.footprint->open.empty()) {
       text_ += "<p class=\"hint\">Open, taken as 1:";
       for (const std::string& open : part_.footprint->open) text_ += " <code>" + escaped(open) + "</code>";
@@ -133,6 +140,11 @@ private:
     write_lines(step.at_peak, step.peak.bytes);
     text_ += "<h3>Saved for the backward: " + escaped(amount_text(step.saved)) + "</h3>\n";
     write_lines(step.lines, step.saved.bytes);
+    if (is_some(step.moved))
+      text_ += "<p>Communicated by each rank: " + escaped(amount_text(step.moved)) + ".</p>\n";
+    if (step.workers)
+      text_ += "<p>Batches in flight, in the memory of the host: " + escaped(amount_text(step.in_flight)) +
+          ", " + escaped(in_flight_text(step)) + ".</p>\n";
     for (const std::string& unknown : step.unknown)
       text_ += "<p class=\"hint\">Not known: what " + escaped(unknown) + " keeps.</p>\n";
   }

@@ -89,6 +89,8 @@ public:
       if (displayed++ < most_lines)
         row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
             place(line.where));
+    if (is_some(step.moved)) row("communicated by each rank", step.moved);
+    if (step.workers) row("batches in flight, on the host", step.in_flight, in_flight_text(step));
   }
 
   std::string text;
@@ -103,6 +105,21 @@ private:
 std::string amount_text(const Amount& amount) {
   return (amount.at_least ? "at least " : "") +
       (amount.formula.empty() ? bytes_text(amount.bytes) : amount.formula + " B");
+}
+
+bool is_some(const Amount& amount) { return amount.bytes || amount.at_least || !amount.formula.empty(); }
+
+std::string in_flight_text(const footprint::Step& step) {
+  return std::to_string(step.workers) + (step.workers == 1 ? " worker × " : " workers × ") +
+      std::to_string(step.prefetched) + (step.prefetched == 1 ? " batch of " : " batches of ") +
+      amount_text(step.batch) + (step.pinned ? ", pinned" : "");
+}
+
+std::string unseen_text(const footprint::Unseen& unseen, const std::string& place) {
+  return "the parameters of `" + unseen.name + "` and what it keeps for the backward" +
+      (unseen.made_by.empty() ? ": the code that makes it is not seen"
+                              : ": `" + unseen.made_by + "`" + (place.empty() ? "" : " (" + place + ")") +
+                  " makes it, whose code is not seen");
 }
 
 std::string model_line(const Footprint& footprint, const footprint::Model& model) {
@@ -168,7 +185,8 @@ std::string line_text(const footprint::Line& line, const std::string& path) {
 }
 
 FootprintNote note_of_step(const footprint::Step& step, const std::string& path, const footprint::Where& at) {
-  FootprintNote note{at.span, {"peak of a step: " + amount_text(step.peak) + ", in the " + step.moment}};
+  FootprintNote note{at.span,
+      {"peak of a step: " + amount_text(step.peak) + (step.moment.empty() ? "" : ", in the " + step.moment)}};
   for (std::size_t i = 0; i < step.at_peak.size() && i < 3; ++i)
     note.lines.push_back(line_text(step.at_peak[i], path));
   if (!step.advice.empty()) note.lines.push_back(step.advice);
@@ -194,13 +212,22 @@ std::vector<FootprintNote> notes_at(
       if (std::string line = model_line(footprint, model); !line.empty())
         notes.push_back({holds(model.where) ? model.where.span : model.of_class.span, {std::move(line)}});
   if (notes.empty() && of_layers) notes.push_back(std::move(*of_layers));
+  const auto line_of = [&](const footprint::Where& where) {
+    return where.line && where.path == path ? "line " + std::to_string(where.line) : std::string();
+  };
   for (const footprint::Stepper& optimizer : footprint.optimizers)
-    if (holds(optimizer.where) && optimizer.known)
+    if (holds(optimizer.where) && optimizer.known) {
       notes.push_back({optimizer.where.span,
           {optimizer.type + " keeps " + amount_text(optimizer.state) +
               (optimizer.temporary.bytes
                       ? ", and takes " + bytes_text(optimizer.temporary.bytes) + " while it steps"
                       : "")}});
+      for (const footprint::Unseen& each : footprint.unseen)
+        if (each.optimizer.line && each.optimizer.path == path && holds(each.optimizer))
+          notes.back().lines.push_back("not counted: " + unseen_text(each, line_of(each.where)));
+    }
+  for (const footprint::Unseen& each : footprint.unseen)
+    if (holds(each.where)) notes.push_back({each.where.span, {"not counted: " + unseen_text(each, "")}});
   for (const footprint::Step& step : footprint.steps) {
     if (holds(step.where)) {
       FootprintNote note{step.where.span,
@@ -224,7 +251,9 @@ std::string launch_text(const Footprint& footprint) {
 
 std::string footprint_text(const Footprint& footprint, const std::string& path, const DisplayPath& name) {
   FootprintText writer(path, name);
-  if (footprint.models.empty() && footprint.steps.empty()) return name(path) + ": no model is made here\n";
+  if (footprint.models.empty() && footprint.steps.empty() && footprint.unseen.empty() &&
+      footprint.caches.empty())
+    return name(path) + ": no model is made here\n";
   writer.text = name(path) + launch_text(footprint) + "\n";
   for (const footprint::Model& model : footprint.models)
     if (!model.shares.empty()) writer.model(model);
@@ -234,6 +263,10 @@ std::string footprint_text(const Footprint& footprint, const std::string& path, 
     if (optimizer.known) writer.row("state", optimizer.state);
   }
   for (const footprint::Step& step : footprint.steps) writer.step(step);
+  for (const footprint::Line& cache : footprint.caches)
+    writer.row("cache " + cache.what + ", appended to", cache.amount, writer.place(cache.where));
+  for (const footprint::Unseen& each : footprint.unseen)
+    writer.text += "not counted: " + unseen_text(each, writer.place(each.where)) + "\n";
   if (!footprint.open.empty()) {
     writer.text += "open:";
     for (const std::string& each : footprint.open) writer.text += " " + each;

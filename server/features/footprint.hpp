@@ -16,6 +16,16 @@ using DisplayPath = std::function<std::string(const std::string& path)>;
 // "at least 474.7 MiB", "4*B*T*50257 B"
 std::string amount_text(const footprint::Amount& amount);
 
+// Is it more than nothing?
+bool is_some(const footprint::Amount& amount);
+
+// "4 workers × 2 batches of 3.00 MiB, pinned"
+std::string in_flight_text(const footprint::Step& step);
+
+// "the parameters of `model` …: `timm.create_model` (line 3) makes it, whose code is not seen"; `place`: of
+// that call.
+std::string unseen_text(const footprint::Unseen& unseen, const std::string& place);
+
 // "124 M parameters · 475 MiB float32 · AdamW 949 MiB"; empty: it has no parameters.
 std::string model_line(const footprint::Footprint& footprint, const footprint::Model& model);
 

@@ -70,6 +70,10 @@ public:
     peak["moment"] = step.moment;
     place(peak, step.peak_where);
     peak["parts"] = lines(step.at_peak);
+    if (is_some(step.moved)) made["communicated"] = amount(step.moved);
+    if (step.workers)
+      made["in_flight"] = {{"workers", step.workers}, {"prefetch_factor", step.prefetched},
+          {"pinned", step.pinned}, {"batch", amount(step.batch)}, {"all", amount(step.in_flight)}};
     return made;
   }
 
@@ -94,6 +98,13 @@ Json footprint_json(const footprint::Footprint& footprint, const std::string& pa
     made["optimizers"].push_back(std::move(one));
   }
   for (const footprint::Step& step : footprint.steps) made["steps"].push_back(writer.step(step));
+  if (!footprint.caches.empty()) made["caches"] = writer.lines(footprint.caches);
+  for (const footprint::Unseen& each : footprint.unseen) {
+    Json one = {{"name", each.name}};
+    if (!each.made_by.empty()) one["made_by"] = each.made_by;
+    writer.place(one, each.where);
+    made["unseen"].push_back(std::move(one));
+  }
   if (!footprint.open.empty()) made["open"] = footprint.open;
   if (!footprint.assumed.empty()) made["assumed"] = footprint.assumed;
   return made;

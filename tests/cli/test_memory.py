@@ -586,3 +586,176 @@ def test_models_that_a_package_registers_are_built(stepzero, write):
     assert "96 B  24 float32" in stepzero("memory", "train.py").text
     write("train.py", 'import timm\n\nmodel = timm.create_model("small_8", classes=3)\n')
     assert "no model is made here" in stepzero("memory", "train.py").text
+
+
+UNSEEN = """import timm
+import torch
+
+
+def build(name):
+    model = timm.create_model(name, pretrained=True)
+    return model
+
+
+def fit(network, lr):
+    optimizer = torch.optim.SGD([p for p in network.parameters() if p.requires_grad], lr=lr, momentum=0.9)
+    for _ in range(3):
+        network(torch.zeros(4, 3, 64, 64)).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+model = build("resnet50").cuda()
+fit(model, 0.1)
+"""
+IN_PART = """import torch
+from torch import nn
+from transformers import AutoModel
+
+
+class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder = AutoModel.from_pretrained("bert-base-cased")
+        self.head = nn.Linear(768, 9)
+
+    def forward(self, ids):
+        return self.head(self.encoder(ids).last_hidden_state)
+
+
+model = Tagger()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for _ in range(3):
+    model(torch.zeros(2, 8, dtype=torch.long)).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize("text, name, made_by, line", [(UNSEEN, "model", "timm.create_model", 6), (IN_PART, "model.encoder", "AutoModel.from_pretrained", 9)])
+def test_what_is_made_by_unseen_code_is_named(stepzero, write, text, name, made_by, line):
+    write("train.py", text)
+    said = f"the parameters of `{name}` and what it keeps for the backward: `{made_by}` (line {line}) makes it, whose code is not seen"
+    assert f"not counted: {said}\n" in stepzero("memory", "train.py").text
+    assert "peak, in the  " not in stepzero("memory", "train.py").text
+    assert stepzero("memory", "--format", "json", "train.py").json["files"][0]["unseen"] == [{"name": name, "made_by": made_by, "line": line}]
+    assert f"Not counted: {said}." in stepzero("memory", "--format", "html", "train.py").text
+    write("train.py", TRAIN)
+    assert "not counted" not in stepzero("memory", "train.py").text
+
+
+def test_what_a_trainer_trains_is_named(stepzero, write):
+    write("train.py", "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')\n"
+                      "trainer = Trainer(model=model, args=TrainingArguments('out'), train_dataset=None)\ntrainer.train()\n")
+    assert "not counted: the parameters of `model` and what it keeps for the backward: `AutoModelForCausalLM.from_pretrained` (line 3)" in stepzero("memory", "train.py").text
+
+
+READ_AHEAD = """import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.zeros(1000, 256), torch.zeros(1000, dtype=torch.long))
+loader = DataLoader(data, batch_size=32, num_workers=4, prefetch_factor=3, pin_memory=True)
+model = torch.nn.Linear(256, 8)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    torch.nn.functional.cross_entropy(model(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize("old, new, workers, each", [("", "", 4, 3), (", prefetch_factor=3", "", 4, 2), ("num_workers=4, prefetch_factor=3, ", "", 0, 0)])
+def test_batches_that_workers_hold_ready(stepzero, write, old, new, workers, each):
+    write("train.py", READ_AHEAD.replace(old, new) if old else READ_AHEAD)
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    batch = 32 * (256 * 4 + 8)
+    assert step.get("in_flight") == ({"workers": workers, "prefetch_factor": each, "pinned": True, "batch": {"bytes": batch}, "all": {"bytes": workers * each * batch}} if workers else None)
+    assert ("batches in flight, on the host" in stepzero("memory", "train.py").text) == bool(workers)
+    assert ("Batches in flight" in stepzero("memory", "--format", "html", "train.py").text) == bool(workers)
+
+
+BY_HAND = """import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+model = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Linear(256, 8))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(3):
+    model(torch.zeros(4, 256)).sum().backward()
+    for p in model.parameters():
+        dist.all_reduce(p.grad)
+        p.grad /= dist.get_world_size()
+    optimizer.step()
+    optimizer.zero_grad()
+"""
+
+
+@pytest.mark.parametrize("text, moved", [(BY_HAND, 4 * (256 * 256 + 256 + 256 * 8 + 8)), (TRAIN, None)])
+def test_what_is_communicated_in_a_step(stepzero, write, text, moved):
+    write("train.py", text)
+    assert step_of(stepzero("memory", "--world", "2", "--format", "json", "train.py")).get("communicated") == (moved and {"bytes": moved})
+    assert ("communicated by each rank" in stepzero("memory", "--world", "2", "train.py").text) == bool(moved)
+
+
+def test_what_ddp_communicates_in_a_step(stepzero, write):
+    write("train.py", DIVIDED.replace("model(torch.randn(4, 1024))", "for _ in range(3):\n    model(torch.randn(4, 1024))").replace("\noptimizer.step()", "\n    optimizer.step()\n    optimizer.zero_grad()"))
+    assert step_of(stepzero("memory", "--world", "4", "--format", "json", "train.py"))["communicated"] == {"bytes": 8 * (1024 * 1024 + 1024) * 4}
+
+
+GENERATES = """import torch
+from torch import nn
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(64, 192)
+
+    def forward(self, x, cache=None):
+        q, k, v = self.qkv(x).chunk(3, -1)
+        if cache is not None:
+            k = torch.cat([cache[0], k], 1)
+            v = torch.cat([cache[1], v], 1)
+        return torch.softmax(q @ k.transpose(1, 2), -1) @ v, (k, v)
+
+
+model = Attention()
+cache = None
+ids = torch.zeros(2, 1, dtype=torch.long)
+with torch.no_grad():
+    for _ in range(16):
+        y, cache = model(torch.zeros(2, 1, 64), cache)
+        ids = torch.cat([ids, ids[:, -1:]], 1)
+"""
+
+
+def test_a_cache_that_generation_fills(stepzero, write):
+    write("generate.py", GENERATES)
+    assert stepzero("memory", "--format", "json", "generate.py").json["files"][0]["caches"] == [{"what": "cache", "line": 23, "bytes": 2 * 2 * 16 * 64 * 4}]
+    assert "cache cache, appended to" in stepzero("memory", "generate.py").text
+    assert "Cache <code>cache</code>" in stepzero("memory", "--format", "html", "generate.py").text
+    write("generate.py", GENERATES.replace("k = torch.cat([cache[0], k], 1)", "pass").replace("v = torch.cat([cache[1], v], 1)", "pass"))
+    assert "appended to" not in stepzero("memory", "generate.py").text
+
+
+RECALLED = """import torch
+
+model = torch.nn.Linear(4, 2)
+optimizer = torch.optim.Adam(model.parameters())
+kept = []
+for episode in range(100):
+    for _ in range(torch.randint(1, 9, ()).item()):
+        kept.append(torch.log_softmax(model(torch.randn(1, 4)), -1)[:, 0])
+    losses = []
+    for each in kept:
+        losses.append(-each)
+    optimizer.zero_grad()
+    torch.cat(losses).sum().backward()
+    optimizer.step()
+    del kept[:]
+"""
+
+
+def test_a_list_of_which_nothing_is_known_is_a_bound(stepzero, write):
+    write("train.py", RECALLED)
+    assert step_of(stepzero("memory", "--format", "json", "train.py"))["saved"]["at_least"]

@@ -108,6 +108,23 @@ TEST_CASE("hover on a tied layer says whose parameters it has") {
   says(hover_at(wire, 8, 24), "Linear: 262 k parameters, 1.00 MiB, tied to `embed.weight` and counted there");
 }
 
+TEST_CASE("hover names what is not counted because its code is not seen") {
+  Wire wire(snapshot::analyze);
+  wire.start();
+  wire.open(uri,
+      "import timm\n"
+      "import torch\n"
+      "model = timm.create_model('resnet50', pretrained=True)\n"
+      "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+      "for _ in range(3):\n"
+      "    model(torch.zeros(4, 3, 64, 64)).sum().backward()\n"
+      "    optimizer.step()\n");
+  says(hover_at(wire, 3, 26), "`timm.create_model` (line 3) makes it, whose code is not seen");
+  says(hover_at(wire, 2, 14), "not counted: the parameters of `model`");
+  says(hover_at(wire, 4, 1), "peak of a step: at least 0 B");
+  CHECK(hover_at(wire, 4, 1).find("in the ") == std::string::npos);
+}
+
 TEST_CASE("lenses follow what is typed") {
   Wire wire(snapshot::analyze);
   wire.start();

@@ -8,6 +8,7 @@
 #include "interpreter/roots/presumed.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/devices.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -106,6 +107,7 @@ private:
   Value of_unknowns();
   Value asked_of_unknown();
   Value known_by_bounds();
+  Value of_bounded() const;
   bool may_be_share(Value value, Value bound) const;
   Int compared_int(Value value);
 };
@@ -138,6 +140,7 @@ Value Interpreter::Comparison::result() {
     left = number(left);
     right = number(right);
   }
+  if (const Value known = of_bounded()) return known;
   if (is_order() && !is_plain_number(left) && !left.is(Kind::tensor))
     if (const Value made = order()) return made;
   if (is_plain_number(left) && is_plain_number(right)) return of_numbers();
@@ -473,6 +476,25 @@ Value Interpreter::Comparison::of_numbers() {
   case symbolic::Compare::ge: break;
   }
   return run.heap().boolean(*a >= *b);
+}
+
+// A number of which only bounds are known, beside one that does not lie between them.
+Value Interpreter::Comparison::of_bounded() const {
+  const bool turned = right.is(Kind::unknown);
+  const Value number = turned ? right : left, other = turned ? left : right;
+  if (!number.is(Kind::unknown) || !is_plain_number(other)) return {};
+  const auto bound = [&](values::KeptKey key) -> std::optional<double> {
+    const values::Slot* slot = number.as<values::Unknown>()->attributes.find(Name(key));
+    return slot && slot->value.is(Kind::real) ? std::optional(slot->value.real()) : std::nullopt;
+  };
+  const auto low = bound(values::BoundedState::low), high = bound(values::BoundedState::high);
+  const auto given = other.is(Kind::real) ? std::optional(other.real())
+      : s.value(other.integer())          ? std::optional(static_cast<double>(*s.value(other.integer())))
+                                          : std::nullopt;
+  if (!low || !high || !given || (*low <= *given && *given <= *high)) return {};
+  if (!is_order()) return is_equality() ? answer(false) : Value{};
+  const bool is_less = (*high < *given) != turned;
+  return run.heap().boolean((op == CompareOp::lt || op == CompareOp::le) == is_less);
 }
 
 Value Interpreter::Comparison::of_tensors() {

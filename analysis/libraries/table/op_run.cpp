@@ -200,7 +200,10 @@ const values::Producer* describe(Op& op, int part) {
   made->calls = op.call.run.site();
   made->part = part;
   const std::size_t size = op.call.row.parameters.size();
-  const auto arguments = op.run.heap().array<Value>(size);
+  // Of a layer its mode follows: it may have another one later.
+  const bool of_layer = op.call.self.is(Kind::instance);
+  const auto arguments = op.run.heap().array<Value>(size + of_layer);
+  if (of_layer) arguments[size] = op.kept(values::ModuleState::training);
   const auto states = op.run.heap().array<const TensorState*>(size);
   std::size_t own = 0;
   for (std::size_t i = 0; i < size; ++i) {

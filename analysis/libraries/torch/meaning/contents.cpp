@@ -7,6 +7,7 @@
 #include "libraries/table/columns.hpp"
 #include "libraries/torch/meaning/content_numbers.hpp"
 #include "libraries/torch/ops/operators.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -39,6 +40,17 @@ std::optional<std::vector<std::size_t>> places_of(
   std::vector<std::size_t> places;
   for (std::int64_t i = *from; i < *to; i += step) places.push_back(static_cast<std::size_t>(i));
   return places;
+}
+
+void keep_bounds(Op& op, values::Unknown& number, const Number& element) {
+  if (element.integer || !std::isfinite(element.low) || !std::isfinite(element.high)) return;
+  values::Heap& heap = op.run.heap();
+  const auto keep = [&](values::KeptKey key, double bound) {
+    heap.set(heap.slot_of(number.attributes, syntax::Name(key)), Value::of(bound));
+  };
+  keep(values::BoundedState::low, element.low);
+  keep(values::BoundedState::high, element.high);
+  if (element.low > 0 || element.high < 0) number.truth = op.s.boolean(true);
 }
 
 void Op::hold_numbers(Value made, Numbers numbers) {

@@ -17,6 +17,9 @@ std::vector<values::Number> elements_among(Op& op, Value tensor);
 // `except`; null if none is known.
 Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::int64_t> except = {});
 
+// The number lies between the bounds of an element that it was read from.
+void keep_bounds(Op& op, values::Unknown& number, const values::Number& element);
+
 // The least and the greatest of a tensor's integers; where they are `met`, both are among its elements.
 struct Bounds {
   Int low = nullptr, high = nullptr;

@@ -68,6 +68,18 @@ Value element_size(Op& op) {
                                                  : unknown_of(op, Sharing::uniform);
 }
 Value something(Op& op) { return unknown_of(op, sharing_of(op)); }
+// An element of the tensor; `content`: null if nothing is known of it.
+Value element_of(Op& op, const values::Content* content, std::size_t i) {
+  if (const Value known = content ? op.run.heap().number(*content, i) : Value{}) return known;
+  const Value made = unknown_of(op, sharing_of(op));
+  auto* number = made.as<values::Unknown>();
+  const TensorState* state = op.tensor(self(op));
+  number->unseen = op.run.heap().is_unseen(self(op));
+  number->is_real = state && values::is_floating(state->dtype);
+  number->is_number = true;
+  if (content && number->is_real) keep_bounds(op, *number, content->numbers[i]);
+  return made;
+}
 Value item(Op& op) {
   const TensorState* state = op.tensor(self(op));
   if (state && state->shape.ndim_known) {
@@ -77,20 +89,17 @@ Value item(Op& op) {
           "`item` takes a tensor of one element, but " + op.name("input") + " has shape " +
               op.words(state->shape));
   }
-  if (const values::Content* content = op.content(self(op)); content && content->numbers.size() == 1)
-    if (const Value number = op.run.heap().number(*content, 0)) return number;
-  Value made = unknown_of(op, sharing_of(op));
-  made.as<values::Unknown>()->unseen = op.run.heap().is_unseen(self(op));
-  made.as<values::Unknown>()->is_real = state && values::is_floating(state->dtype);
-  made.as<values::Unknown>()->is_number = true;
-  return made;
+  const values::Content* content = op.content(self(op));
+  return element_of(op, content && content->numbers.size() == 1 ? content : nullptr, 0);
 }
 // A number, or (nested) lists of them.
 Value to_list(Op& op) {
   const TensorState* state = op.tensor(self(op));
   if (!state || !state->shape.ndim_known || state->shape.dims.size() > 1) return something(op);
   const values::Extent* extent = extent_among(op, self(op));
-  const auto unknown_number = [&]() -> Value {
+  const values::Content* content = op.content(self(op));
+  const auto number = [&](std::size_t i) -> Value {
+    if (const Value known = content ? op.run.heap().number(*content, i) : Value{}) return known;
     // An integer between the bounds that all of them keep.
     if (extent && !op.run.heap().is_unseen(self(op))) {
       symbolic::AtomInfo info;
@@ -99,21 +108,12 @@ Value to_list(Op& op) {
       info.sharing = sharing_of(op);
       return Value::of(op.s.fresh(info));
     }
-    Value made = unknown_of(op, sharing_of(op));
-    made.as<values::Unknown>()->unseen = op.run.heap().is_unseen(self(op));
-    made.as<values::Unknown>()->is_real = values::is_floating(state->dtype);
-    made.as<values::Unknown>()->is_number = true;
-    return made;
-  };
-  const values::Content* content = op.content(self(op));
-  const auto number = [&](std::size_t i) {
-    const Value known = content ? op.run.heap().number(*content, i) : Value{};
-    return known ? known : unknown_number();
+    return element_of(op, content, i);
   };
   if (state->shape.dims.empty()) return number(0);
   const auto size = op.value(state->shape.dims[0]);
   if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers))
-    return op.run.heap().open_list(unknown_number(), state->shape.dims[0].size);
+    return op.run.heap().open_list(number(0), state->shape.dims[0].size);
   std::vector<Value> items;
   for (std::int64_t i = 0; i < *size; ++i) items.push_back(number(static_cast<std::size_t>(i)));
   return op.run.heap().list(std::move(items));
