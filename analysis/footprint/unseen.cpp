@@ -28,6 +28,7 @@ public:
     for (const Optimizer& optimizer : account_.optimizers())
       if (!optimizer.complete) add_models_of(optimizer);
     for (const Value& value : account_.values()) add_model_of_trainer(value);
+    if (found_.empty() && account_.models().empty()) add_models_of_file();
     return std::move(found_);
   }
 
@@ -68,9 +69,12 @@ private:
     for (const UnseenPart& part : model.tree.unseen) {
       std::string_view by = record_.text(part.made);
       by = by.substr(0, by.find('('));
-      if (by.find_first_of("\n[ ") != std::string_view::npos) by = {};
+      // What moves it does not make it.
+      if (by.empty() || by.find_first_of("\n ") != std::string_view::npos || by.ends_with(".to") ||
+          by.ends_with(".cuda"))
+        continue;
       add({(name.empty() ? model.tree.modules[0].type : std::string(name)) + "." + part.path, std::string(by),
-          by.empty() ? Place{} : part.made, nullptr});
+          part.made, nullptr});
     }
   }
 
@@ -95,6 +99,18 @@ private:
       for (const syntax::Keyword& keyword : as<syntax::CallExpr>(*call).keywords)
         look(at.chunk, *keyword.value, {at, optimizer.made->calls}, &optimizer, 0);
     }
+  }
+
+  // Whoever is given the parameters of a model may be unseen, too.
+  void add_models_of_file() {
+    for (std::uint32_t i = 1; i < record_.chunks.size(); ++i)
+      if (record_.chunks[i].path == record_.path && record_.chunks[i].statement())
+        syntax::for_each_expression(*record_.chunks[i].statement(), [&](const Expr& expr) {
+          const Expr* function = expr.kind == ExprKind::call ? as<syntax::CallExpr>(expr).function : nullptr;
+          if (function && function->kind == ExprKind::attribute &&
+              as<syntax::AttributeExpr>(*function).attribute.text() == "parameters")
+            trace(i, *as<syntax::AttributeExpr>(*function).object, {{i, expr.span}, nullptr}, nullptr, 0);
+        });
   }
 
   const Expr* expression_at(Place place) const {
@@ -168,7 +184,12 @@ private:
     const std::string_view by = text(chunk, function);
     // `model = model.to(device)` makes nothing.
     if (by.starts_with(name) && by.substr(name.size()).starts_with('.')) return;
-    if (is_known(place) || by.find_first_of("\n([ ") != std::string_view::npos) return;
+    if (is_known(place) || by.find_first_of("\n( ") != std::string_view::npos) return;
+    // What PyTorch wraps is what is made.
+    if (by.starts_with("torch.") &&
+        std::ranges::any_of(as<syntax::CallExpr>(call).arguments,
+            [&](const Expr* each) { return text(chunk, *each) == name; }))
+      return;
     if (!follow_returns(function, name, way)) add({std::string(name), std::string(by), place, way.optimizer});
   }
 

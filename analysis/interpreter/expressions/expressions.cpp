@@ -154,6 +154,7 @@ struct Interpreter::Evaluation {
   const Expr& expr;
 
   Value attribute(const AttributeExpr& access);
+  Value name_of_module(const SubscriptExpr& access);
   Value subscript(const SubscriptExpr& access);
   Value slice(const SliceExpr& parts);
   Value binary(const BinaryExpr& operation);
@@ -250,7 +251,18 @@ Value Interpreter::Evaluation::without_unset(Value object) {
   return no.is(Kind::none) ? yes : no;
 }
 
+// `module.__dict__["name"]`: of an installed module only those names are run that are asked for.
+Value Interpreter::Evaluation::name_of_module(const SubscriptExpr& access) {
+  if (access.object->kind != ExprKind::attribute) return {};
+  const auto& names = as<AttributeExpr>(*access.object);
+  if (names.attribute.text() != "__dict__" || names.object->kind != ExprKind::name) return {};
+  const Value module = run.resolve(run.evaluate(*names.object));
+  const Value index = module.is(Kind::module) ? run.resolve(run.evaluate(*access.index)) : Value{};
+  return index.is(Kind::string) ? run.attribute(module, Name(index.text()), where()) : Value{};
+}
+
 Value Interpreter::Evaluation::subscript(const SubscriptExpr& access) {
+  if (const Value named = name_of_module(access)) return named;
   const Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
   const Value index = run.evaluate(*access.index);
   if (const Value made = refuse_nothing(run, object, "it has no items (TypeError)", where())) return made;
