@@ -52,7 +52,8 @@ bool Context::has_stand_in(Int a) const {
 }
 
 void Context::rename(Int atom, std::string name) {
-  if (!has_stand_in(atom) || name.empty()) return;
+  const AtomInfo* info = atom ? atom_info(atom) : nullptr;
+  if (!info || name.empty() || (!info->stand_in && !info->name.empty())) return;
   atom->info->name = std::move(name);
   atom->info->stand_in = false;
 }

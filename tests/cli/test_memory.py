@@ -759,3 +759,76 @@ for episode in range(100):
 def test_a_list_of_which_nothing_is_known_is_a_bound(stepzero, write):
     write("train.py", RECALLED)
     assert step_of(stepzero("memory", "--format", "json", "train.py"))["saved"]["at_least"]
+
+
+CHARACTERS = """import torch
+from torch import nn
+
+
+class Characters:
+    def __init__(self, text):
+        chars = sorted(list(set(text)))
+        data_size, vocab_size = len(text), len(chars)
+        self.vocab_size = vocab_size
+
+
+data = Characters(open("input.txt").read())
+model = nn.Sequential(nn.Embedding(data.vocab_size, 8), nn.LayerNorm(8), nn.Linear(8, 8))
+decay, rest = set(), set()
+for mn, m in model.named_modules():
+    for pn, p in m.named_parameters():
+        name = "%s.%s" % (mn, pn) if mn else pn
+        (decay if pn.endswith("weight") and isinstance(m, nn.Linear) else rest).add(name)
+by_name = {pn: p for pn, p in model.named_parameters()}
+optimizer = torch.optim.AdamW([{"params": [by_name[pn] for pn in sorted(list(decay))]}, {"params": [by_name[pn] for pn in sorted(list(rest - decay))], "weight_decay": 0.0}])
+"""
+
+
+def test_a_vocabulary_that_is_not_there_is_a_symbol(stepzero, write):
+    write("train.py", CHARACTERS)
+    (file,) = stepzero("memory", "--format", "json", "train.py").json["files"]
+    assert file["models"][0]["modules"][0]["parameters"]["formula"] == "32*vocab_size + 352"
+    assert file["optimizers"][0]["state"]["formula"] == "64*vocab_size + 724"
+    (file,) = stepzero("memory", "--set", "vocab_size=65", "--format", "json", "train.py").json["files"]
+    assert file["optimizers"][0]["state"] == {"bytes": 2 * 4 * (65 * 8 + 16 + 72) + 5 * 4}
+
+
+SORTED = """import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(16)
+        self.up, self.down = nn.Linear(16, 64), nn.Linear(64, 16)
+
+    def forward(self, x):
+        return x + self.down(torch.relu(self.up(self.norm(x))))
+
+
+model = nn.Sequential(*[Block() for _ in range(12)])
+decay, rest = set(), set()
+for mn, m in model.named_modules():
+    for pn, p in m.named_parameters():
+        name = "%s.%s" % (mn, pn) if mn else pn
+        if pn.endswith("weight") and isinstance(m, nn.Linear):
+            decay.add(name)
+        else:
+            rest.add(name)
+by_name = {pn: p for pn, p in model.named_parameters()}
+optimizer = torch.optim.AdamW([{"params": [by_name[pn] for pn in sorted(list(decay))]}, {"params": [by_name[pn] for pn in sorted(list(rest - decay))], "weight_decay": 0.0}])
+"""
+
+
+def test_parameters_that_are_sorted_by_the_modules_around(stepzero, write):
+    write("train.py", SORTED)
+    numbers, tensors = 12 * (32 + 16 * 64 + 64 + 64 * 16 + 16), 12 * 6
+    assert stepzero("memory", "--format", "json", "train.py").json["files"][0]["optimizers"][0]["state"] == {"bytes": 2 * 4 * numbers + 4 * tensors}
+
+
+def test_a_model_is_looked_up_in_the_dict_of_its_module(stepzero, write):
+    write("zoo.py", "import torch.nn as nn\n\n\ndef small(classes=10):\n    return nn.Linear(7, classes)\n")
+    write("train.py", "import argparse\n\nimport zoo\n\nnames = sorted(name for name in zoo.__dict__ if name.islower() and callable(zoo.__dict__[name]))\n"
+                      "parser = argparse.ArgumentParser()\nparser.add_argument('--arch', default='small', choices=names)\nargs = parser.parse_args()\nmodel = zoo.__dict__[args.arch](classes=3)\n")
+    assert "96 B  24 float32" in stepzero("memory", "train.py").text

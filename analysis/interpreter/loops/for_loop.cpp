@@ -22,6 +22,8 @@ using values::Kind;
 namespace {
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
+// Where memory is counted: who sorts parameters goes through all modules, and all parameters of each.
+constexpr std::uint64_t unroll_steps_counted = 300'000;
 constexpr std::uint64_t unroll_share =
     4;  // of the steps that are left, no range takes more than one part in so many
 constexpr std::uint64_t first_iteration_steps =
@@ -420,7 +422,9 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
   const std::uint64_t budget = run.building() ? unroll_steps_building
       : iterable.is(Kind::range)              ? std::min(unroll_steps_range, left / unroll_share)
-                                              : unroll_steps_list;
+      : run.record_.conditions.contains(values::RecordCondition::counted)
+      ? std::min(unroll_steps_counted, left / unroll_share)
+      : unroll_steps_list;
   if (run.run_unrolled(stmt, *items, budget, flow)) return flow;
   if (is_iterator) run.heap().set_list(iterable, whole);
   if (items->size() > 1) first = run.resolve(items->front());

@@ -356,7 +356,10 @@ void Interpreter::run_assign(const Expr& target, Value value) {
     const Name name = as<NameExpr>(target).id;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->name.empty())
       value.as<values::Unknown>()->name = name.text();
-    if (value.is(Kind::integer) && policy_.names_sizes && name.text() != "_")
+    // Who counts memory tells sums in the program's own names.
+    if (value.is(Kind::integer) && name.text() != "_" &&
+        ((policy_.names_sizes && symbols().has_stand_in(value.integer())) ||
+            record_.conditions.contains(values::RecordCondition::counted)))
       symbols().rename(value.integer(), std::string(name.text()));
     heap().set(variable(name), value);
     note(Fact::Role::assignment, here(target), value);
