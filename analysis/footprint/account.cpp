@@ -275,6 +275,29 @@ void Account::add_graph(
   steps_.push_back(std::move(step));
 }
 
+// What was computed in front of the backward, and is kept for a later one of the same iteration.
+Bytes Account::kept_for_others(const StepAccount& step) const {
+  Bytes kept;
+  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
+  if (backward.empty()) return kept;
+  std::unordered_set<Storage, StorageHash> seen;
+  for (const Saving& saving : step.savings)
+    for (const Saved& each : saving.kept) seen.insert(each.storage);
+  for (const StepAccount& other : steps_) {
+    if (&other == &step || other.loop != step.loop ||
+        !before(backward, part_inside(step.loop, route_of(other.backward->calls, other.backward->place))))
+      continue;
+    for (std::size_t i = 0; i < other.savings.size(); ++i) {
+      const Producer& made = *other.graph->nodes()[i].made;
+      const Route route = part_inside(step.loop, route_of(made.calls, made.born));
+      if (route.empty() || !before(route, backward)) continue;
+      for (const Saved& each : other.savings[i].kept)
+        if (!each.held && seen.insert(each.storage).second) kept.add(record_.symbols, each.bytes);
+    }
+  }
+  return kept;
+}
+
 void Account::add_peak(StepAccount& step) {
   symbolic::Context& s = record_.symbols;
   for (const ModelAccount& model : models_) {
@@ -295,6 +318,7 @@ void Account::add_peak(StepAccount& step) {
     step.standing.add(s, "state of " + optimizer.type, optimizer.state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
+  step.standing.add(s, "kept for another backward", kept_for_others(step));
   find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
   // By the statements of the iteration: what has no gradient stands in the graph where something reads it,

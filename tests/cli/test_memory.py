@@ -832,3 +832,27 @@ def test_a_model_is_looked_up_in_the_dict_of_its_module(stepzero, write):
     write("train.py", "import argparse\n\nimport zoo\n\nnames = sorted(name for name in zoo.__dict__ if name.islower() and callable(zoo.__dict__[name]))\n"
                       "parser = argparse.ArgumentParser()\nparser.add_argument('--arch', default='small', choices=names)\nargs = parser.parse_args()\nmodel = zoo.__dict__[args.arch](classes=3)\n")
     assert "96 B  24 float32" in stepzero("memory", "train.py").text
+
+
+TWO_BACKWARDS = """import torch
+from torch import nn
+
+generator, critic = nn.Sequential(nn.Linear(8, 4096), nn.ReLU(), nn.Linear(4096, 16)), nn.Linear(16, 1)
+of_critic, of_generator = torch.optim.SGD(critic.parameters(), lr=0.1), torch.optim.SGD(generator.parameters(), lr=0.1)
+for _ in range(3):
+    fake = generator(torch.randn(64, 8))
+    of_critic.zero_grad()
+    critic(fake.detach()).mean().backward()
+    of_critic.step()
+    of_generator.zero_grad()
+    critic(fake).mean().backward()
+    of_generator.step()
+"""
+
+
+def test_what_is_kept_for_a_later_backward_stands_in_the_one_before(stepzero, write):
+    write("train.py", TWO_BACKWARDS)
+    first, second = stepzero("memory", "--format", "json", "train.py").json["files"][0]["steps"]
+    parts = {part["what"]: part["bytes"] for part in first["peak"]["parts"]}
+    assert parts["kept for another backward"] >= 64 * 4096 * 4
+    assert "kept for another backward" not in {part["what"] for part in second["peak"]["parts"]}
