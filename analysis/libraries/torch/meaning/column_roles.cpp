@@ -1,8 +1,11 @@
 // A column of predictions [N, 1] that meets a row of targets [N]: their difference has N×N elements, and its
 // mean is a loss that PyTorch computes without a word. Such a difference is marked where it is made and told
 // where it becomes a loss.
+#include "interpreter/record.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
+#include "syntax/text.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <ranges>
@@ -154,6 +157,76 @@ std::optional<std::pair<std::string_view, std::string_view>> met_by_chance(const
   return std::nullopt;
 }
 
+// `batch` and `width` of `torch.rand(batch, width)`: the names that a program gives the sizes of what it
+// fills. Empty: another expression.
+std::vector<std::string_view> names_in(std::string_view call) {
+  std::vector<std::string_view> found;
+  const std::size_t open = call.find('(');
+  if (open == std::string_view::npos || !call.ends_with(')')) return found;
+  std::string_view left = call.substr(open + 1, call.size() - open - 2);
+  if (left.starts_with('(') && left.find(')') != std::string_view::npos)
+    left = left.substr(1, left.find(')') - 1);
+  while (!left.empty()) {
+    std::string_view one = left.substr(0, left.find(','));
+    left.remove_prefix(std::min(one.size() + 1, left.size()));
+    one.remove_prefix(std::min(one.find_first_not_of(" \n"), one.size()));
+    one = one.substr(0, one.find_last_not_of(" \n") + 1);
+    if (one.find('=') != std::string_view::npos) break;
+    const bool is_name = !one.empty() &&
+        std::ranges::all_of(one, [](char c) { return syntax::is_word(c) || c == '.'; }) &&
+        one.find_first_not_of("0123456789.") != std::string_view::npos;
+    found.push_back(is_name ? one : std::string_view());
+  }
+  return found;
+}
+
+// What the program calls a size of the tensor where it filled it. Empty: it has no name that is known.
+std::string_view name_of_size(const Op& op, const TensorState& state, std::size_t at) {
+  const Dim& dim = state.shape.dims[at];
+  if (!dim.origin || !dim.origin->place) return {};
+  constexpr std::string_view fills[] = {
+      "torch.rand", "torch.randn", "torch.zeros", "torch.ones", "torch.empty"};
+  if (std::ranges::find(fills, dim.origin->what) == std::end(fills)) return {};
+  const auto names = names_in(op.run.record().text(dim.origin->place));
+  if (names.size() == 1) return names[0];
+  const bool is_as_made = state.made && state.made->row && state.made->row->path == dim.origin->what &&
+      names.size() == state.shape.dims.size();
+  return is_as_made ? names[at] : std::string_view();
+}
+
+// Two sizes of different names meet, and the other operand has the one of this name elsewhere: `[batch,
+// width]` and `[width, 1]`, where both are 16.
+struct Misnamed {
+  std::string_view wide, other;  // parameters
+  std::string_view expected, met;
+  Dim left, right;
+};
+std::optional<Misnamed> met_by_name(const Op& op) {
+  if (op.call.row.parameters.size() < 2) return std::nullopt;
+  const std::string_view names_of[] = {op.call.row.parameters[0].text(), op.call.row.parameters[1].text()};
+  for (const int own : {0, 1}) {
+    const TensorState *wide = op.tensor(names_of[own]), *other = op.tensor(names_of[1 - own]);
+    if (!wide || !other || !wide->shape.ndim_known || !other->shape.ndim_known) continue;
+    const std::size_t dims = wide->shape.dims.size(), others = other->shape.dims.size();
+    const auto has = [&](const TensorState& state, std::string_view name) {
+      for (std::size_t i = 0; i < state.shape.dims.size(); ++i)
+        if (name_of_size(op, state, i) == name) return true;
+      return false;
+    };
+    for (std::size_t i = 1; i <= std::min(dims, others); ++i) {
+      const Dim &left = wide->shape.dims[dims - i], &right = other->shape.dims[others - i];
+      const auto size = op.value(left);
+      if (!size || *size < 2 || op.value(right) != size) continue;
+      const std::string_view expected = name_of_size(op, *wide, dims - i),
+                             met = name_of_size(op, *other, others - i);
+      if (expected.empty() || met.empty() || expected == met || !has(*wide, met) || has(*other, expected))
+        continue;
+      return Misnamed{names_of[own], names_of[1 - own], expected, met, left, right};
+    }
+  }
+  return std::nullopt;
+}
+
 // The two operands as parameters, the wider one first; nothing where they are none of the kind.
 std::optional<std::pair<std::string_view, std::string_view>> crossed_operands(const Op& op) {
   if (op.call.row.parameters.size() < 2) return std::nullopt;
@@ -279,6 +352,15 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
       std::string suffix = ".unsqueeze(-1)";
       for (std::size_t i = 2; i < op.shape(wide).dims.size(); ++i) suffix += ".unsqueeze(-1)";
       op.suggest_append(row, suffix, false, "Write " + op.plain_name(row) + suffix);
+      return;
+    }
+    if (const auto misnamed = operands || is_crossed ? std::nullopt : met_by_name(op)) {
+      op.warn(ProblemKind::suspicious_broadcast,
+          op.name(misnamed->other) + " has the size " + code(misnamed->met) +
+              " where it meets the dimension " + code(misnamed->expected) + " of " + op.name(misnamed->wide) +
+              " " + op.words(op.shape(misnamed->wide)) + ", which has its " + code(misnamed->met) +
+              " elsewhere: they fit only because both sizes are " + op.words(misnamed->left) + " here",
+          {misnamed->left, misnamed->right});
       return;
     }
     if (!operands) return keep();
