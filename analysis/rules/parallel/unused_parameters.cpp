@@ -329,7 +329,7 @@ extern constexpr Rule rule = complete({
              "    model(x).mean().backward()\n"
              "    optimizer.step()\n",
     .silent =
-        "`find_unused_parameters=True` and `static_graph=True`; parameters that are frozen; layers that are used on some path; several backwards that use all of them together; losses of "
+        "`find_unused_parameters=True` and `static_graph=True`; parameters that are frozen; layers that are used on some path, where no rank decides that by its own data; several backwards that use all of them together; losses of "
         "which it is not known what they were computed from; a single backward.",
     .fix = "Passes `find_unused_parameters=True`.",
     .fix_kind = FixKind::needs_decision,
