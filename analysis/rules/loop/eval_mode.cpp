@@ -292,6 +292,18 @@ void tell_loaded(
     report.relate(*finding, loaded.place, loaded.whole ? "it is loaded here" : "its weights are loaded here");
 }
 
+// A function that evaluates leaves the mode to whoever calls it.
+void tell_left_to_callers(const Record& record, const Evaluation& evaluation, Report& report) {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const std::string name = called_text(record, forward);
+  if (Finding* finding = report.add(Severity::information, forward.place, forward.calls,
+          "Nothing in this file puts " + code(name) + " into evaluation mode, and " +
+              code(function_of(evaluation)->name.text()) +
+              " evaluates it in whatever mode its caller has left: in training mode dropout and batch norms behave as in training. Call " +
+              code(name + ".eval()") + " first."))
+    offer_modes(record, evaluation, name, *finding, false, true);
+}
+
 // The layer says what training mode does.
 void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
     Report& report) {
@@ -445,6 +457,12 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       }
       if (const Instance* layer = never_evaluates(unset, evaluation); layer && once(forward.place)) {
         tell_by_layer(record, evaluation, *layer, {}, report);
+        continue;
+      }
+      if (without_gradients(forward) && takes_numbers(evaluation) && is_over_data(*evaluation.loop) &&
+          !unset.ever_evaluates(model) && may_differ_by_mode(record, model) &&
+          unset.left_to_callers(evaluation) && once(forward.place)) {
+        tell_left_to_callers(record, evaluation, report);
         continue;
       }
     }

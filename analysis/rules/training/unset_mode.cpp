@@ -127,6 +127,32 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   return trained && !callers_set(stmt) ? trained : nullptr;
 }
 
+bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
+  const OperationEvent& forward = *evaluation.forward->event;
+  const values::Function* function = function_of(evaluation);
+  if (evaluation.mode || !function || !function->stmt || !function->parameters ||
+      !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
+      function->stmt->name.text() == "forward")
+    return false;
+  const FunctionStmt& stmt = *function->stmt;
+  const std::string model = called_text(record_, forward);
+  const bool given = std::ranges::any_of(
+      function->parameters->list, [&](const Parameter& parameter) { return parameter.name.text() == model; });
+  const bool sets = std::ranges::any_of(calls_, [&](const ModeCall& call) { return call.function == &stmt; });
+  // What is given the model may set its mode.
+  bool handed = false;
+  for_each_expression(stmt, [&](const Expr& expr) {
+    if (expr.kind != ExprKind::call) return;
+    for (const Expr* argument : as<CallExpr>(expr).arguments)
+      handed = handed || record_.text({function->chunk, argument->span}) == model;
+  });
+  if (handed) return false;
+  const bool is_criterion = says(model, Says::loss) || model.starts_with("criter");
+  return given && !is_criterion && !sets && !names(stmt, Says::setting_mode) && !callers_set(stmt) &&
+      std::ranges::all_of(
+          stmt.decorators, [&](const Expr* decorator) { return names(*decorator, Says::keeping_mode); });
+}
+
 LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
   const OperationEvent& forward = *evaluation.forward->event;
   const std::string model = called_text(record_, forward);

@@ -35,6 +35,10 @@ public:
   // a file that sets no mode at all. Without a place: nowhere.
   LoadedWeights loaded_here(const Evaluation& evaluation) const;
 
+  // Is the model given to a function that is there to evaluate, by its name, and sets no mode, and does
+  // nobody who calls it in the file?
+  bool left_to_callers(const Evaluation& evaluation) const;
+
 private:
   bool callers_set(const syntax::FunctionStmt& function) const;
   const Record& record_;
