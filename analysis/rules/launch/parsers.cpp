@@ -54,6 +54,9 @@ public:
       waiting_.pop_back();
       visit(next);
     }
+    // A class of another name that adds nothing to it.
+    for (const auto& [name, other] : renamed_)
+      if (!classes_.contains(name) && classes_.contains(other)) classes_[name].bases = {other};
     if (!hf_classes_.empty()) {
       made_.of_dataclasses = true;
       made_.abbreviations = true;
@@ -219,6 +222,8 @@ private:
         if (from.level == 0 && !from.module.empty() && from.module.front().text() == "transformers" &&
             name.ends_with("TrainingArguments") && !alias.alias.empty())
           classes_[std::string(alias.alias.text())].bases = {"transformers." + std::string(name)};
+        else if (!alias.alias.empty() && !name.empty())
+          renamed_.try_emplace(std::string(alias.alias.text()), name);
         if (name.find("rgumentParser") != std::string_view::npos && name != "HfArgumentParser" &&
             !of_argparse)
           open_ = hf_open_ = true;
@@ -378,6 +383,7 @@ private:
   ClickOptions click_{made_};
   SignatureOptions signatures_{made_};
   DataClasses classes_;
+  std::map<std::string, std::string> renamed_;  // by imports: what the name is elsewhere
   bool is_main_ = false,
        reads_signature_ =
            false;  // of the launched file itself; its command line may be a function's signature
