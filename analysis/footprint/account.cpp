@@ -2,6 +2,7 @@
 
 #include "footprint/order.hpp"
 #include "footprint/reparametrized.hpp"
+#include "footprint/zero.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"
 
@@ -210,6 +211,7 @@ void Account::add_model(const Instance& model) {
   made.tree = tree_of(record_, model);
   made.is_spread = spread_parameters(record_, made.tree);
   made.division = division_of(record_, made.tree, options_.world);
+  if (!made.division) made.division = division_by_engine(record_, made.tree, options_.world);
   symbolic::Context& s = record_.symbols;
   const bool shards = made.division && made.division->shards;
   for (const Module& module : made.tree.modules)
@@ -276,8 +278,8 @@ void Account::add_graph(
 }
 
 // What was computed in front of the backward, and is kept for a later one of the same iteration.
-Bytes Account::kept_for_others(const StepAccount& step) const {
-  Bytes kept;
+std::vector<std::pair<Storage, Bytes>> Account::kept_for_others(const StepAccount& step) const {
+  std::vector<std::pair<Storage, Bytes>> kept;
   const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
   if (backward.empty()) return kept;
   std::unordered_set<Storage, StorageHash> seen;
@@ -292,7 +294,11 @@ Bytes Account::kept_for_others(const StepAccount& step) const {
       const Route route = part_inside(step.loop, route_of(made.calls, made.born));
       if (route.empty() || !before(route, backward)) continue;
       for (const Saved& each : other.savings[i].kept)
-        if (!each.held && seen.insert(each.storage).second) kept.add(record_.symbols, each.bytes);
+        if (!each.held && seen.insert(each.storage).second) {
+          Bytes bytes;
+          bytes.add(record_.symbols, each.bytes);
+          kept.emplace_back(each.storage, std::move(bytes));
+        }
     }
   }
   return kept;
@@ -314,11 +320,25 @@ void Account::add_peak(StepAccount& step) {
     step.standing.during.push_back({"gathered parameters", gathered});
     if (model.trained) step.standing.during.push_back({"gradients before they are divided", unreduced});
   }
+  std::unordered_set<const values::Tensor*> alone;
+  std::unordered_set<const void*> in_graph;
+  for (const Node& node : step.graph->nodes())
+    for (const auto* list : {&node.made->states, &node.made->listed})
+      for (const TensorState* state : *list)
+        if (state) in_graph.insert(identity(&step.graph->base(*state)));
   for (const Optimizer& optimizer : optimizers_) {
+    // Copies in float32 that a program steps in the place of its parameters.
+    Bytes copies;
+    for (const Held& held : optimizer.tensors)
+      if (held.tensor && !counted_.contains(held.tensor) && !held_.contains(identity(held.tensor->now())) &&
+          !in_graph.contains(identity(&step.graph->base(*held.tensor->now()))) &&
+          alone.insert(held.tensor).second)
+        copies.add(s, bytes_of(s, held.own(), held.dtype), held.copies);
+    step.standing.add(s, "tensors that only " + optimizer.type + " has", copies);
     step.standing.add(s, "state of " + optimizer.type, optimizer.state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
-  step.standing.add(s, "kept for another backward", kept_for_others(step));
+  step.standing.waiting = kept_for_others(step);
   find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
   // By the statements of the iteration: what has no gradient stands in the graph where something reads it,

@@ -75,7 +75,7 @@ private:
   void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
-  Bytes kept_for_others(const StepAccount& step) const;
+  std::vector<std::pair<Storage, Bytes>> kept_for_others(const StepAccount& step) const;
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
   void mark_named(const Graph& graph, values::Place backward, std::vector<TimedNode>& nodes) const;
   std::vector<TimedNode> timed_nodes(const Graph& graph, const StepAccount& step) const;

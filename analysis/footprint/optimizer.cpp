@@ -1,6 +1,7 @@
 #include "footprint/optimizer.hpp"
 
 #include "footprint/ranks.hpp"
+#include "footprint/zero.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -148,6 +149,22 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   return Kept{type, kind->copies, 0, 0, 0, {}, {}, width};
 }
 
+// Its numbers are float32, and so is a copy of each parameter in half precision. It pads, so that this is a
+// bound.
+void add_part_of_engine(const Record& record, const Kept& kept, std::int64_t parts, Optimizer& into) {
+  symbolic::Context& s = record.symbols;
+  into.copies = kept.copies;
+  into.width = Width::float32;
+  Bytes whole;
+  for (const Held& held : into.tensors) {
+    if (held.trained == values::Known::no) continue;
+    const bool is_half = held.dtype == Dtype::float16 || held.dtype == Dtype::bfloat16;
+    whole.add(s, bytes_of(s, held.shape, Dtype::float32), (kept.copies + is_half) * held.copies);
+  }
+  if (!whole.open()) into.state.add(whole.number(s, {}) / parts);
+  into.state.miss();
+}
+
 }  // namespace
 
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held) {
@@ -228,8 +245,15 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   } else {
     optimizer.steps = optimizer.tensors;
   }
+  const auto engine = object ? engine_of(record, *object, options.world) : std::nullopt;
+  if (engine && path.starts_with("deepspeed."))
+    optimizer.type = engine->type.empty() ? "optimizer of DeepSpeed" : engine->type;
   const auto kept = kept_by(record, made, optimizer.type, path);
   optimizer.known = kept.has_value();
+  if (engine && kept) {
+    add_part_of_engine(record, *kept, engine->parts, optimizer);
+    return optimizer;
+  }
   if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
   if (!optimizer.known) return optimizer;
   int copies = kept->copies, counters = kept->counters;

@@ -69,13 +69,18 @@ public:
     Bytes named;
     for (const auto& [storage, block] : blocks_)
       if (block.alive) named.add(s_, block.bytes);
-    if (const std::int64_t then = base + number(named) + number(standing_.gradients) +
+    Bytes waiting;
+    for (const auto& [storage, bytes] : standing_.waiting)
+      if (const auto block = blocks_.find(storage); block == blocks_.end() || !block->second.alive)
+        waiting.add(s_, bytes);
+    if (const std::int64_t then = base + number(named) + number(waiting) + number(standing_.gradients) +
             number(standing_.temporary);
         then > best_) {
       peak_ = {};
       peak_.moment = "optimizer";
       part("gradients of parameters", {}, standing_.gradients);
       part("temporaries of the optimizer", {}, standing_.temporary);
+      part("kept for a later backward", {}, waiting);
       part("batches and results with names", {}, named);
       standing_parts();
     }

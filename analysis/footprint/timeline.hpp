@@ -15,6 +15,9 @@ struct StandingMemory {
   bool gradients_stay = false;        // those of the step before are there in the forward, too …
   bool gradients_accumulate = false;  // … and in the backward, which adds to them
   Bytes temporary;                    // of the optimizer, while it steps
+  // What was computed in front of the backward for a later one of the same iteration: it is there while the
+  // optimizer steps.
+  std::vector<std::pair<Storage, Bytes>> waiting;
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
 

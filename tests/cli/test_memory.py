@@ -837,10 +837,10 @@ def test_a_model_is_looked_up_in_the_dict_of_its_module(stepzero, write):
 TWO_BACKWARDS = """import torch
 from torch import nn
 
-generator, critic = nn.Sequential(nn.Linear(8, 4096), nn.ReLU(), nn.Linear(4096, 16)), nn.Linear(16, 1)
-of_critic, of_generator = torch.optim.SGD(critic.parameters(), lr=0.1), torch.optim.SGD(generator.parameters(), lr=0.1)
+generator, critic = nn.Sequential(nn.Linear(8, 1024), nn.ReLU(), nn.Linear(1024, 16)), nn.Sequential(nn.Linear(16, 65536), nn.ReLU(), nn.Linear(65536, 1))
+of_critic, of_generator = torch.optim.Adam(critic.parameters(), lr=0.1), torch.optim.SGD(generator.parameters(), lr=0.1)
 for _ in range(3):
-    fake = generator(torch.randn(64, 8))
+    fake = generator(torch.randn(8, 8))
     of_critic.zero_grad()
     critic(fake.detach()).mean().backward()
     of_critic.step()
@@ -854,5 +854,63 @@ def test_what_is_kept_for_a_later_backward_stands_in_the_one_before(stepzero, wr
     write("train.py", TWO_BACKWARDS)
     first, second = stepzero("memory", "--format", "json", "train.py").json["files"][0]["steps"]
     parts = {part["what"]: part["bytes"] for part in first["peak"]["parts"]}
-    assert parts["kept for another backward"] >= 64 * 4096 * 4
-    assert "kept for another backward" not in {part["what"] for part in second["peak"]["parts"]}
+    assert first["peak"]["moment"] == "optimizer" and parts["kept for a later backward"] >= 8 * 1024 * 4
+    assert "kept for a later backward" not in {part["what"] for part in second["peak"]["parts"]}
+
+
+OF_DEEPSPEED = """import torch
+import deepspeed
+from torch import nn
+
+model = nn.Sequential(*[nn.Linear(1024, 1024, bias=False) for _ in range(8)])
+config = {"train_micro_batch_size_per_gpu": 4, "optimizer": {"type": "AdamW", "params": {"lr": 1e-4}}, "bf16": {"enabled": True}, "zero_optimization": {"stage": %d}}
+engine, optimizer, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config=config)
+for step in range(10):
+    loss = engine(torch.randn(4, 1024, device=engine.device, dtype=torch.bfloat16)).mean()
+    engine.backward(loss)
+    engine.step()
+"""
+
+
+@pytest.mark.parametrize("stage, parameters, gradients, state", [(0, 1, 1, 1), (1, 1, 1, 4), (2, 1, 4, 4), (3, 4, 4, 4)])
+def test_what_zero_leaves_each_process(stepzero, write, stage, parameters, gradients, state):
+    write("train.py", OF_DEEPSPEED % stage)
+    (file,) = stepzero("memory", "--world", "4", "--format", "json", "train.py").json["files"]
+    numbers, (model,), (optimizer,) = 8 * 1024 * 1024, file["models"], file["optimizers"]
+    assert model["modules"][0]["parameters"]["bytes"] == 2 * numbers // parameters
+    assert model["gradients"]["bytes"] == 2 * numbers // gradients
+    assert optimizer["type"] == "AdamW" and optimizer["state"] == {"bytes": (4 + 8) * numbers // state, "at_least": True}
+    assert bool(model["modules"][0]["parameters"].get("at_least")) == (stage > 0)
+
+
+MASTERS = """import torch
+from torch import nn
+
+model = nn.Linear(1024, 1024, bias=False).half()
+masters = [p.clone().float().detach().requires_grad_(True) for p in model.parameters()]
+optimizer = torch.optim.Adam(masters, lr=1e-3)
+for step in range(3):
+    model(torch.randn(8, 1024, dtype=torch.half)).float().mean().backward()
+    for master, p in zip(masters, model.parameters()):
+        master.grad = p.grad.float()
+    optimizer.step()
+    model.zero_grad()
+"""
+PICTURE = """import torch
+from torch import nn
+
+model = nn.Conv2d(3, 4, 3, padding=1).requires_grad_(False)
+picture = torch.randn(1, 3, 256, 256, requires_grad=True)
+optimizer = torch.optim.Adam([picture], lr=0.1)
+for step in range(3):
+    optimizer.zero_grad()
+    model(picture).pow(2).mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("text, alone", [(MASTERS, 4 * 1024 * 1024), (PICTURE, None)])
+def test_copies_that_only_the_optimizer_has_stand_in_the_peak(stepzero, write, text, alone):
+    write("train.py", text)
+    parts = {part["what"]: part["bytes"] for part in step_of(stepzero("memory", "--format", "json", "train.py"))["peak"]["parts"]}
+    assert parts.get("tensors that only Adam has") == alone

@@ -1,0 +1,62 @@
+#include "footprint/zero.hpp"
+
+#include "values/kept.hpp"
+
+namespace stepzero::footprint {
+
+using values::EngineState;
+using values::Kind;
+
+namespace {
+
+const Instance* engine_that_has(const Record& record, const Instance& object) {
+  const Value engine = attribute(record, object, EngineState::engine);
+  return engine.is(Kind::instance) ? engine.as<Instance>() : nullptr;
+}
+std::int64_t stage_of(const Record& record, const Instance& engine) {
+  return record.number(attribute(record, engine, EngineState::stage)).value_or(0);
+}
+Value under(const Record& record, Value dict, std::string_view key) {
+  if (dict.is(Kind::dict))
+    for (const auto& [name, value] : values::Heap::dict_state(dict)->items)
+      if (name.is(Kind::string) && name.text() == key) return decided(record, value);
+  return {};
+}
+
+}  // namespace
+
+std::optional<Division> division_by_engine(const Record& record, const Tree& tree, int world) {
+  const Instance* engine = engine_that_has(record, *tree.modules[0].object);
+  const std::int64_t stage = engine ? stage_of(record, *engine) : 0;
+  if (stage < 1 || world < 2) return std::nullopt;
+  Division made;
+  made.how = "ZeRO-" + std::to_string(stage);
+  made.shards = true;
+  made.exact = false;
+  for (const Module& module : tree.modules)
+    for (const Held& held : module.own) {
+      if (!held.is_parameter) continue;
+      const Int count = elements(record.symbols, held.shape);
+      const auto known = count ? record.symbols.value(count) : std::nullopt;
+      if (!known) return std::nullopt;
+      const std::int64_t bytes = *known * values::width(held.dtype) * held.copies;
+      made.parameters += bytes;
+      if (held.trained != values::Known::no) made.gradients += bytes;
+    }
+  if (stage == 3) made.parameters /= world;
+  if (stage >= 2) made.gradients /= world;
+  return made;
+}
+
+std::optional<OfEngine> engine_of(const Record& record, const Instance& optimizer, int world) {
+  const Instance* engine = engine_that_has(record, optimizer);
+  if (!engine) return std::nullopt;
+  OfEngine found;
+  const Value configured = attribute(record, *engine, EngineState::config);
+  if (const Value type = under(record, under(record, configured, "optimizer"), "type"); type.is(Kind::string))
+    found.type = std::string(type.text());
+  if (stage_of(record, *engine) >= 1) found.parts = world;
+  return found;
+}
+
+}  // namespace stepzero::footprint
