@@ -416,7 +416,11 @@ void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::strin
         std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
   if (chosen && !event.guarded) {
     Choices choices(symbols());
-    for (const Cond whole : assumed_.empty() ? std::vector<Cond>{chosen} : assumed_) choices.add_whole(whole);
+    for (const Cond whole : assumed_.empty() ? std::vector<Cond>{chosen} : assumed_)
+      if (symbols().form(whole) == symbolic::Context::Form::disjunction)
+        choices.add(whole);  // one of them is chosen, whichever
+      else
+        choices.add_whole(whole);
     for (const Cond taken : path_) {
       if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end() ||
           is_implied(symbols(), taken, chosen))

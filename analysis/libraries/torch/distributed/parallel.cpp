@@ -177,6 +177,11 @@ static bool moves_inputs(Call& call, const Instance& wrapper) {
   return !of_ddp || kept(call, "device_ids");
 }
 Value wrapped_forward(Call& call) {
+  // A class of the program's that cuts the batch up in its own way gives the model inside what it likes.
+  if (call.self.is(Kind::instance) && call.self.as<Instance>()->cls &&
+      call.run.find_in_order(call.self.as<Instance>()->cls->order, syntax::Name("scatter"))
+          .is(Kind::function))
+    return call.run.heap().unseen("", call.place);
   interpreter::Arguments arguments = arguments_of(call);
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
