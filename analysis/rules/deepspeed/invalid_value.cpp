@@ -149,7 +149,7 @@ void judge(const Document& document, DocumentReport& report) {
           truth(&field.value) == false) {
         Finding& finding = report.add(Severity::warning, field.value.span,
             "`" + field.key + "` is the text \"" + field.value.text +
-                "\", which DeepSpeed takes for true. Write false without quotes");
+                "\", which is no truth value where DeepSpeed reads it: it switches on, or fails. Write false without quotes");
         report.fix(finding, "Write false", true, field.value.span, "false");
         continue;
       }
@@ -178,7 +178,7 @@ extern constexpr Rule rule = complete({
     .summary = "a value of DeepSpeed's configuration that DeepSpeed's types refuse",
     .why =
         "DeepSpeed reads its sections as pydantic models: a text for a number, a stage that does not exist or a bucket of size 0 raises a "
-        "ValidationError where the configuration is read. Its keys outside of sections are taken as they are: the text \"false\" switches on (asked of DeepSpeed 0.19).",
+        "ValidationError where the configuration is read. Its keys outside of sections are taken as they are: the text \"false\" switches on, or is refused by the code that reads it (asked of DeepSpeed 0.19).",
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 4}\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 3}\n}\n",
     .silent =
