@@ -230,7 +230,9 @@ void keep_multihead(Keeper& keeper) {
   const bool batch_first = is_first(keeper, "batch_first", layer_of(keeper.made));
   const bool batched = query->shape.ndim_known && query->shape.dims.size() == 3;
   const auto length = [&](const TensorState* of) { return size_at(of, batched && !batch_first ? 2 : 1); };
-  keep_inputs(keeper, {query, key, value}, batch_first && batched);
+  // Only the gradients of weights need what was projected.
+  if (!is_frozen(keeper.graph.record(), *layer_of(keeper.made)))
+    keep_inputs(keeper, {query, key, value}, batch_first && batched);
   const Value asked = argument(keeper.made, "need_weights");
   const bool fused = asked.is(Kind::boolean) && s.decide(asked.condition()) == symbolic::Answer::no;
   const auto dropout = keeper.number("dropout");
@@ -433,7 +435,7 @@ namespace {
 // The settings of a Transformer's layer, or of a whole one.
 struct TransformerBlock {
   Int width, heads, hidden, batch, length, other;  // other: of the memory that a decoder attends to
-  bool drops = false, is_relu = false, norm_first = false;
+  bool drops = false, is_relu = false, norm_first = false, is_frozen = false;
   Dtype outside = Dtype::unknown;  // of what goes from part to part: under autocast not what products have
   Int mask = nullptr;  // numbers of what the attention adds to its weights, for each layer; null: none
 };
@@ -467,14 +469,16 @@ void keep_block(Keeper& keeper, const TransformerBlock& block, bool decodes, End
   for (int i = 0; i < norms; ++i) {
     const bool has_input = !block.norm_first || i > 0 || !ends.is_first;
     keep_norm(keeper, has_input ? numbers : s.constant(0), tokens, block.outside);
-    if (block.norm_first || i + 1 < norms || !ends.is_last) keeper.extra(numbers, dtype, "input of a part");
+    if (!block.is_frozen && (block.norm_first || i + 1 < norms || !ends.is_last))
+      keeper.extra(numbers, dtype, "input of a part");
     if (block.drops) keeper.extra(numbers, mask, "mask");
   }
   keeper.extra(inner, dtype, "hidden numbers");
-  if (!block.is_relu && !block.drops) keeper.extra(inner, dtype, "hidden numbers behind the activation");
+  if (!block.is_relu && !block.drops && !block.is_frozen)
+    keeper.extra(inner, dtype, "hidden numbers behind the activation");
   if (!block.drops) return;
   keeper.extra(inner, mask, "mask");
-  keeper.extra(inner, dtype, "hidden numbers behind dropout");
+  if (!block.is_frozen) keeper.extra(inner, dtype, "hidden numbers behind dropout");
 }
 
 }  // namespace
@@ -500,7 +504,7 @@ void keep_built(Keeper& keeper) {
   };
   const Value activation = option("activation");
   const bool is_relu = activation.is(Kind::string) ? activation.text() == "relu" : !activation;
-  const bool is_stack = !keeper.name.ends_with("Layer");
+  const bool is_stack = !keeper.name.ends_with("Layer"), frozen = is_frozen(keeper.graph.record(), *layer);
   const auto block = [&](const TensorState* state, const TensorState* other) {
     const TensorState *mask = keeper.tensor(other ? "tgt_mask" : "src_mask"),
                       *padding = keeper.tensor("src_key_padding_mask");
@@ -513,7 +517,7 @@ void keep_built(Keeper& keeper) {
     const Int added = numbers_of_mask(
         keeper, mask, padding, batch, size("nhead"), length(state), length(state));
     return TransformerBlock{size("d_model"), size("nhead"), size("dim_feedforward"), batch, length(state),
-        other ? length(other) : nullptr, drops, is_relu, is_first(keeper, "norm_first", settings),
+        other ? length(other) : nullptr, drops, is_relu, is_first(keeper, "norm_first", settings), frozen,
         keeper.dtype(), added};
   };
   const auto count = [&](std::string_view name) {
@@ -524,6 +528,7 @@ void keep_built(Keeper& keeper) {
   const bool norm_first = is_first(keeper, "norm_first", settings), transposed = batch_first && batched;
   // A norm in front keeps what the layer gets as it is.
   const auto keep_first = [&](const TensorState* state) {
+    if (frozen && !norm_first) return;
     keep_inputs(keeper, {state}, transposed && !norm_first, norm_first);
   };
   const bool casts = keeper.dtype() != keeper.inner_dtype();

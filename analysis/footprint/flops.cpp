@@ -370,7 +370,7 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
           return each && !graph.requires_grad(*each);
         }))
       factors = 0;
-    ++factors;
+    factors += !is_frozen(graph.record(), *layer);
     unknown = true;
   } else {
     for (const auto* list : {&made.states, &made.listed})

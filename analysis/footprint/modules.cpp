@@ -214,6 +214,17 @@ Tree tree_of(const Record& record, const Instance& model) {
   return std::move(walk.tree);
 }
 
+bool is_frozen(const Record& record, const Instance& module) {
+  const Tree tree = tree_of(record, module);
+  bool any = false;
+  for (const Module& part : tree.modules)
+    for (const Held& held : part.own) {
+      any = any || held.is_parameter;
+      if (held.is_parameter && held.trained != values::Known::no) return false;
+    }
+  return any && tree.complete;
+}
+
 std::vector<const Instance*> models_of(const Record& record, const std::vector<Value>& values) {
   std::vector<const Instance*> found;
   std::unordered_set<const Instance*> seen, parts;

@@ -77,6 +77,8 @@ struct Tree {
   bool complete = true;  // else there are parts or tensors that are not known
 };
 Tree tree_of(const Record& record, const Instance& model);
+// Is none of its parameters trained? Not of a module that has none, or of which not all is known.
+bool is_frozen(const Record& record, const Instance& module);
 
 // Of these values the models: modules that the program makes and that are part of no other, in order.
 std::vector<const Instance*> models_of(const Record& record, const std::vector<Value>& values);
