@@ -149,8 +149,8 @@ public:
       } else if (line.starts_with("```")) {
         const std::string fence(line.substr(0, line.find_first_not_of('`')));
         std::size_t end = i + 1;
-        while (end < lines_.size() && lines_[end].text != fence) ++end;
-        if (end == lines_.size())
+        while (end < lines_.size() && !lines_[end].text.starts_with(fence)) ++end;
+        if (end == lines_.size() || lines_[end].text != fence)
           throw std::runtime_error("line " + std::to_string(i + 1) + ": a fence is not closed");
         const Info info = read_info(line.substr(fence.size()), static_cast<std::uint32_t>(i + 1));
         if (info.python)
