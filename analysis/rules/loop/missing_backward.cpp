@@ -28,6 +28,17 @@ bool feeds_any(const TrainingRoot& training_root, const OperationEvent& backward
   return false;
 }
 
+// Is the call a backward that the run has seen, and that feeds another optimizer?
+bool feeds_another(const TrainingRoot& training_root, Place call, const OperationEvent& step) {
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+    return each.event->row->operation == Operation::backward && each.event->place == call &&
+        std::ranges::any_of(training_root.optimizers, [&](const Object* optimizer) {
+          return optimizer != step.self.object() &&
+              feeds(training_root, *each.event, Value::of(Kind::instance, optimizer)) == Answer::yes;
+        });
+  });
+}
+
 // A loss of the loop, as its text has it: is it computed by a model or a criterion, as programs call theirs,
 // and is it handed to somebody? Whoever has it may run the backward, and so may a function of another name
 // that computes it.
@@ -118,7 +129,8 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
     const std::string_view name = last_name(*call.function);
-    handed = handed || says(name, Says::making_backward);
+    handed = handed ||
+        (says(name, Says::making_backward) && !feeds_another(training_root, {chunk, call.span}, *step.event));
     if (std::ranges::find(printing, name) != std::end(printing) || says(name, Says::combining_ranks)) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
