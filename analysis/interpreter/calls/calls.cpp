@@ -103,11 +103,11 @@ Value Interpreter::evaluate_call(const CallExpr& expr) {
   callee_ = nullptr;
   if (killed_) return function;
   const Expr* const read_around = std::exchange(read_whole_, read_to_its_end(resolve(function), expr));
-  CallExpr direct = expr;
   const Expr* const sorted = sorted_through_copy(
       resolve(function), expr, [&](const Expr& name) { return resolve(evaluate(name)); });
-  if (sorted) direct.arguments = {&sorted, 1};
-  Arguments arguments = evaluate_arguments(sorted ? direct : expr);
+  std::optional<CallExpr> direct;
+  if (sorted) direct.emplace(expr).arguments = {&sorted, 1};
+  Arguments arguments = evaluate_arguments(direct ? *direct : expr);
   read_whole_ = read_around;
   if (killed_) return heap().unseen("", here(expr));
   if (const Value told = told_by_keyword(

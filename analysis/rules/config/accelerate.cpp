@@ -33,8 +33,8 @@ void check_keys(const Node& table, std::string_view section, DocumentReport& rep
       // Who needs both versions writes both.
       if (table.find(former->instead)) continue;
       Finding& finding = report.add(Severity::warning, field.key_span,
-          "Today's accelerate does not read `" + field.key + "`, and says nothing of it: it is `" +
-              std::string(former->instead) + "` now");
+          "Today's accelerate does not read `" + field.key + "`, and says nothing of it. Rename it to `" +
+              std::string(former->instead) + "`");
       const std::string mark = field.is_quoted ? "\"" : "";
       report.fix(finding, "Rename to " + std::string(former->instead), true, field.key_span,
           mark + std::string(former->instead) + mark);

@@ -376,16 +376,6 @@ const OperationEvent* trained_after_in_loop(
   return nullptr;
 }
 
-// Does the call set the mode of the model, or of the part of it that holds the layer?
-bool is_mode_of(const OperationEvent& event, const Object* model, const Instance* layer) {
-  if (event.self.object() == model) return true;
-  if (!layer || !event.self.is(Kind::instance)) return false;
-  Parts whole, part;
-  whole.add(as_value(model));
-  part.add(event.self);
-  return whole.found.contains(event.self.object()) && part.found.contains(layer);
-}
-
 // A model that is trained is evaluated as if it were trained.
 void look_for_missing(const Record& record, const Training& training, Report& report, Once& once) {
   const std::vector<Evaluation> all = evaluations(record, training);
@@ -491,7 +481,7 @@ void look_for_single(const Record& record, const Training& training, Report& rep
           mode->self.object() != event.self.object() || !reaches(*backward->self_state(), event.self))
         continue;
       const Object* model = event.self.object();
-      const Evaluation evaluation{&training_root, &each, nullptr, mode, false};
+      const Evaluation evaluation{&training_root, &each, nullptr, mode, false, &event};
       const Instance* layer = by_mode(model);
       if (!layer || has_own_modes(model) || unset.ever_evaluates(model) || unset.ever_evaluates(layer) ||
           !is_named_evaluation(evaluation) || !takes_numbers(evaluation) || is_statement(record, event) ||

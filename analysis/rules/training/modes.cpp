@@ -41,4 +41,13 @@ bool trains_from_here(const Record& record, const OperationEvent& event) {
   return !mode || (mode.is(Kind::boolean) && record.symbols.decide(mode.condition()) == Answer::yes);
 }
 
+bool is_mode_of(const OperationEvent& event, const Object* model, const Instance* layer) {
+  if (event.self.object() == model) return true;
+  if (!layer || !event.self.is(Kind::instance)) return false;
+  Parts whole, part;
+  whole.add(as_value(model));
+  part.add(event.self);
+  return whole.found.contains(event.self.object()) && part.found.contains(layer);
+}
+
 }  // namespace stepzero::rules

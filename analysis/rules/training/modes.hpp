@@ -11,5 +11,7 @@ const Instance* by_mode(const Object* module);
 bool has_own_modes(const Object* module);
 // Does the call set training mode?
 bool trains_from_here(const Record& record, const OperationEvent& event);
+// Does the call set the mode of the model, or of the part of it that holds the layer?
+bool is_mode_of(const OperationEvent& event, const Object* model, const Instance* layer);
 
 }  // namespace stepzero::rules

@@ -1,6 +1,7 @@
 #include "rules/training/unset_mode.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "libraries/table/table.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/parts.hpp"
@@ -105,7 +106,7 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   const OperationEvent& forward = *evaluation.forward->event;
   const values::Function* function = function_of(evaluation);
   if (!function || !function->stmt || !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
-      function->stmt->name.text() == "forward")
+      function->stmt->name.text() == libraries::table().types().forward)
     return nullptr;
   const FunctionStmt& stmt = *function->stmt;
   if (std::ranges::any_of(
@@ -132,7 +133,7 @@ bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
   const values::Function* function = function_of(evaluation);
   if (evaluation.mode || !function || !function->stmt || !function->parameters ||
       !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
-      function->stmt->name.text() == "forward")
+      function->stmt->name.text() == libraries::table().types().forward)
     return false;
   const FunctionStmt& stmt = *function->stmt;
   const std::string model = called_text(record_, forward);
