@@ -11,8 +11,8 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr std::size_t most_words = 4096;
-constexpr std::int64_t largest_number = 1'000'000'000;
+constexpr std::size_t most_words = 4096;  // of one command: a list of all files of a run would be more
+constexpr std::int64_t largest_number = 1'000'000'000;  // so that a product fits into 64 bits
 
 // The script's own path, of which the name is of no matter.
 Chars own_path(std::size_t at) {

@@ -10,7 +10,7 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr int most_error_checks = 300;
+constexpr int most_error_checks = 300;  // nodes looked at for an error: each asks the parser
 // A broken text up to this size is parsed afresh: that is done at once, and gives up where it has to,
 // whatever the text was before.
 constexpr std::size_t large_text = 32U << 10;

@@ -11,7 +11,7 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr int deepest_value = 64;
+constexpr int deepest_value = 64;  // configurations nest less; the stack has to hold
 
 void append_utf8(std::string& text, std::uint32_t code) {
   if (code < 0x80) {

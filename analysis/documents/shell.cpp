@@ -26,7 +26,7 @@ std::string without_backtick_comments(std::string_view text) {
 }  // namespace
 
 void Walk::source(const ShellCommand& command) {
-  constexpr int most_nested = 4;
+  constexpr int most_nested = 4;  // scripts that source scripts: one that sources itself ends here
   const auto text = reader_ && sourced_ < most_nested && command.words.size() > 1 &&
           command.words[1].is_known()
       ? reader_(command.words[1].text)

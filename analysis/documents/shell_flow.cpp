@@ -231,7 +231,7 @@ std::optional<std::pair<int, int>> range_of(std::string_view text) {
 }  // namespace
 
 std::optional<Variable> Walk::values_of(TSNode loop) {
-  constexpr std::size_t most_iterations = 32;
+  constexpr std::size_t most_iterations = 32;  // of one loop: a sweep over seeds has fewer
   if (type_of(loop) != "for_statement" || !written(loop).starts_with("for")) return std::nullopt;
   Variable made;
   for (std::uint32_t i = 0; i < ts_node_child_count(loop); ++i) {
@@ -281,7 +281,7 @@ bool Walk::leaves_early(TSNode node) const {
 }
 
 bool Walk::rounds(TSNode node, const std::set<std::string_view>& names, int depth) {
-  constexpr int most_in_all = 128;
+  constexpr int most_in_all = 128;  // of loops in loops: each command is a launch to look at
   const TSNode variable = ts_node_child_by_field_name(node, "variable", 8),
                body = ts_node_child_by_field_name(node, "body", 4);
   if (ts_node_is_null(variable) || ts_node_is_null(body) || leaves_early(body)) return false;

@@ -15,9 +15,9 @@
 
 namespace stepzero::documents {
 
-constexpr std::size_t most_commands = 5'000;
-constexpr std::size_t most_items = 4096;  // of an array
-constexpr int deepest_command = 100;
+constexpr std::size_t most_commands = 5'000;  // of a script, loops unrolled
+constexpr std::size_t most_items = 4096;      // of an array
+constexpr int deepest_command = 100;          // commands within commands: the stack has to hold
 
 inline Span span_of(TSNode node) { return {ts_node_start_byte(node), ts_node_end_byte(node)}; }
 inline std::string_view type_of(TSNode node) { return ts_node_type(node); }

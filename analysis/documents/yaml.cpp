@@ -17,7 +17,7 @@ namespace stepzero::documents {
 
 namespace {
 
-constexpr int deepest_node = 64;
+constexpr int deepest_node = 64;             // configurations nest less; the stack has to hold
 constexpr std::size_t most_nodes = 100'000;  // aliases can stand for more than the file holds
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {

@@ -5,6 +5,7 @@
 #include "footprint/zero.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -108,8 +109,8 @@ Account::Account(const Record& record, const Options& options, const Record* nam
 void Account::note_held(const Held& held) {
   const TensorState* state = held.tensor->now();
   held_.emplace(identity(state), &held);
-  for (int steps = 0; steps < 4096 && state->made && !state->made->states.empty() && state->made->states[0] &&
-      state->made->row->variant != values::Variant::plain;
+  for (int steps = 0; steps < values::longest_chain && state->made && !state->made->states.empty() &&
+      state->made->states[0] && state->made->row->variant != values::Variant::plain;
       ++steps) {
     state = state->made->states[0];
     held_.emplace(identity(state), &held);

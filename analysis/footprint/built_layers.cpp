@@ -1,6 +1,7 @@
 #include "footprint/built_layers.hpp"
 
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::footprint {
 
@@ -101,7 +102,7 @@ std::optional<std::vector<Held>> held_by_built_layer(
     const Value one = attribute(record, layer, values::ModuleState::layer);
     const Int layers = given.size("num_layers");
     const auto count = layers ? s.value(layers) : std::nullopt;
-    if (!one.is(Kind::instance) || !count || *count < 1 || *count > 512) return std::nullopt;
+    if (!one.is(Kind::instance) || !count || *count < 1 || *count > values::most_stacked) return std::nullopt;
     const Tree inner = tree_of(record, *one.as<Instance>());
     if (!inner.complete) return std::nullopt;
     std::vector<Held> held;
@@ -121,7 +122,7 @@ std::optional<std::vector<Held>> held_by_built_layer(
     for (const bool decoding : {false, true}) {
       const Int layers = given.size(decoding ? "num_decoder_layers" : "num_encoder_layers");
       const auto count = layers ? s.value(layers) : std::nullopt;
-      if (!width || !hidden || !count || *count > 512) return std::nullopt;
+      if (!width || !hidden || !count || *count > values::most_stacked) return std::nullopt;
       const std::string side = decoding ? "decoder." : "encoder.";
       for (std::int64_t i = 0; i < *count; ++i)
         builder.block(side + "layers." + std::to_string(i) + ".", width, hidden, bias, decoding);

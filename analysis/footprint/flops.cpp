@@ -5,6 +5,7 @@
 #include "footprint/saving_table.hpp"
 #include "libraries/table/names.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -190,7 +191,7 @@ public:
               projected = size(layer_, "proj_size");
     const std::int64_t count = layers ? s_.value(layers).value_or(0) : 0;
     Shape tokens = made_.states[0]->shape;
-    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1 || count > 64 ||
+    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1 || count > values::most_stacked ||
         (projected && s_.value(projected) != 0))
       return twice(nullptr, nullptr);
     const Int width = tokens.dims.back().size;

@@ -6,6 +6,7 @@
 #include "libraries/table/op.hpp"
 #include "libraries/torch/meaning/meanings.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,7 +18,7 @@ using values::Kind;
 
 namespace {
 
-constexpr std::size_t most_nodes = 200'000;
+constexpr std::size_t most_nodes = 200'000;  // of one loss: an answer takes a second at most
 
 // A subscript by numbers, slices, None and `...` alone.
 bool is_basic_index(const Record& record, Value index) {
@@ -113,7 +114,7 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
 
 const TensorState& Graph::base(const TensorState& state) const {
   const TensorState* at = &state;
-  for (int steps = 0; at->made && steps < 4096 && !held_.contains(identity(at)); ++steps) {
+  for (int steps = 0; at->made && steps < values::longest_chain && !held_.contains(identity(at)); ++steps) {
     if (!shares_memory(record_, *at->made, at, device_)) break;
     at = at->made->states[0];
   }

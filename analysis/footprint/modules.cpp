@@ -3,6 +3,7 @@
 #include "footprint/built_layers.hpp"
 #include "footprint/reparametrized.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -94,9 +95,9 @@ public:
   explicit Walk(const Record& record) : record_(record) {}
 
   void add(const Instance& module, const std::string& path, int depth, std::int64_t copies) {
-    constexpr std::size_t most = 20'000;
+    constexpr std::size_t most = 20'000;  // of one model: an answer takes a second at most
     if (!modules_.insert(&module).second) return;
-    if (tree.modules.size() >= most || depth > 64) {
+    if (tree.modules.size() >= most || depth > values::deepest_module) {
       tree.complete = false;
       return;
     }
@@ -244,7 +245,7 @@ std::vector<const Instance*> models_of(const Record& record, const std::vector<V
         parts.insert(copied.as<Instance>());
       each_part(record, at, [&](std::string_view, const Instance& part, std::int64_t) {
         parts.insert(&part);
-        if (depth < 64 && inner.insert(&part).second) self(self, part, depth + 1);
+        if (depth < values::deepest_module && inner.insert(&part).second) self(self, part, depth + 1);
       });
     };
     if (!parts.contains(module)) walk(walk, *module, 0);

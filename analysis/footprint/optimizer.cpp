@@ -3,6 +3,7 @@
 #include "footprint/ranks.hpp"
 #include "footprint/zero.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -61,11 +62,13 @@ constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"L
     {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1}};
 constexpr std::string_view bitsandbytes = "bitsandbytes.", paged = "Paged", in_8_bits = "8bit",
                            in_32_bits = "32bit";
-constexpr std::int64_t fewest_in_bytes = 4096, numbers_of_block = 256;
+constexpr std::int64_t
+    fewest_in_bytes = 4096,
+    numbers_of_block = 256;  // smaller tensors stay in 32 bits (min_8bit_size); blocks have one scale each
 
 void gather(const Record& record, Value value, Optimizer& into, int depth) {
   value = decided(record, value);
-  if (depth > 6) {
+  if (depth > values::deepest_data) {
     into.complete = false;
     return;
   }

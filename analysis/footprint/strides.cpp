@@ -5,6 +5,7 @@
 #include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/torch/meaning/meanings.hpp"
+#include "values/limits.hpp"
 #include "values/strides.hpp"
 
 #include <algorithm>
@@ -171,13 +172,14 @@ std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
   const Record& record = asked.record;
   if (!state.shape.ndim_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
-  if (state.made && state.shape.dims.size() == 4 && depth <= 16 &&
+  if (state.made && state.shape.dims.size() == 4 && depth <= values::deepest_source &&
       libraries::operator_name(*state.made->row) == "scaled_dot_product_attention")
     return of_attention(asked, state, depth);
   if (state.made && state.shape.dims.size() == 3 && state.made->part == 0 && is_recurrent(*state.made) &&
       setting_is_on(record, *state.made, "batch_first"))
     return swapped(record.symbols, state.shape, 0, 1);
-  if (!state.made || depth > 16) return values::strides_in_order(record.symbols, state.shape);
+  if (!state.made || depth > values::deepest_source)
+    return values::strides_in_order(record.symbols, state.shape);
   if (shares_memory(record, *state.made, &state, asked.device))
     return strides_through_view(asked, state, depth);
   return libraries::meaning_of(libraries::operator_name(*state.made->row)).elementwise

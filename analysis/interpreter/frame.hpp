@@ -61,11 +61,12 @@ struct Frame {
 
 // How deep the run is in itself, whatever the program is made of: its own stack has to hold.
 struct Nested {
+  static constexpr int most_levels = 700;  // about 8 KiB of stack each, in a thread that has 8 MiB
   explicit Nested(int& at) : level(at) { ++level; }
   ~Nested() { --level; }
   Nested(const Nested&) = delete;
   Nested& operator=(const Nested&) = delete;
-  bool too_deep() const { return level > 700; }
+  bool too_deep() const { return level > most_levels; }
   int& level;
 };
 

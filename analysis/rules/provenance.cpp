@@ -1,5 +1,7 @@
 #include "rules/provenance.hpp"
 
+#include "values/limits.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -165,10 +167,11 @@ Provenance::Provenance(const Record& record) {
   };
   const auto add_value = [&](const auto& self, Value value, int depth) -> void {
     if (value.is(Kind::tensor)) add(value.as<values::Tensor>()->now());
-    if (value.is(Kind::tuple) && depth < 2)
+    if (value.is(Kind::tuple) && depth < values::deepest_data)
       for (const Value& item : value.as<values::Tuple>()->items) self(self, item, depth + 1);
     // What a list holds is gone where the run that made it was taken back.
-    const values::ListState* list = value.is(Kind::list) && depth < 2 && value.as<values::List>()->state.value
+    const values::ListState* list = value.is(Kind::list) && depth < values::deepest_data &&
+            value.as<values::List>()->state.value
         ? values::Heap::list_state(value)
         : nullptr;
     for (std::size_t i = 0; list && i < list->items.size() && i < most_items; ++i)

@@ -11,8 +11,9 @@ using values::Kind;
 
 namespace {
 
-constexpr std::size_t max_items = 16;
-constexpr std::size_t max_text = 60;
+constexpr int deepest_displayed = 3;   // levels of lists in lists: a hover has no room for more
+constexpr std::size_t max_items = 16;  // of a list: a hover has no room for more
+constexpr std::size_t max_text = 60;   // letters: a hover has no room for more
 
 DisplayValue::Dim show_dim(const Record& record, const values::Dim& dim) {
   DisplayValue::Dim displayed;
@@ -145,7 +146,7 @@ DisplayValue show(const Record& record, Value value, const values::TensorState* 
   case Kind::list: {
     const bool is_list = value.is(Kind::list);
     DisplayValue displayed = of_kind(is_list ? "list" : "tuple");
-    if (depth > 3) return displayed;
+    if (depth > deepest_displayed) return displayed;
     const auto& items = is_list ? values::Heap::list_state(value)->items : value.as<values::Tuple>()->items;
     if (is_list && values::Heap::list_state(value)->open) return {};
     for (std::size_t i = 0; i < items.size() && i < max_items; ++i)
@@ -177,7 +178,7 @@ DisplayValue show(const Record& record, Value value, const values::TensorState* 
     return displayed;
   }
   case Kind::choice: {
-    if (depth > 3) return {};
+    if (depth > deepest_displayed) return {};
     const auto* either = value.as<values::Choice>();
     return show_either(
         show(record, either->yes, nullptr, depth + 1), show(record, either->no, nullptr, depth + 1));

@@ -17,8 +17,8 @@ namespace {
 
 using footprint::Footprint;
 
-constexpr std::uint64_t most_steps = 20'000'000;
-constexpr std::int64_t most_processes = 65536;
+constexpr std::uint64_t most_steps = 20'000'000;  // a footprint is asked for by hand, and may take seconds
+constexpr std::int64_t most_processes = 65536;    // more is no job
 
 // What programs ask of the machine, and what it answers.
 struct Asked {

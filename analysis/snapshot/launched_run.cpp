@@ -47,8 +47,8 @@ std::vector<Launch> launches_to_run(const LaunchesOfOne& known) {
 }
 
 bool ranks_are_compared(const Launch& launch, std::uint64_t steps) {
-  constexpr std::int64_t most = 8, usual = 4;
-  constexpr std::uint64_t longest = 300'000;  // steps of all ranks together
+  constexpr std::int64_t most = 8, usual = 4;  // ranks, each of which is a run; and where a launch names none
+  constexpr std::uint64_t longest = 300'000;   // steps of all ranks together
   const std::int64_t world = launch.world.value_or(usual);
   return world > 1 && world <= most && steps * static_cast<std::uint64_t>(world) <= longest;
 }

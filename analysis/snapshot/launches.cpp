@@ -33,7 +33,7 @@ Launch launch_of(const std::string& script, const syntax::Text& text, const rule
       argument.assign(1, Launch::hole);
   }
   const auto nodes = line.nodes(), processes = line.processes_per_node();
-  constexpr std::int64_t most = 1 << 20;
+  constexpr std::int64_t most = 1 << 20;  // processes: what is more is a number of something else
   if (processes && *processes > 0 && *processes < most) {
     launch.local_world = *processes;
     if (nodes && *nodes > 0 && *nodes < most && line.wrapper.empty()) launch.world = *nodes * *processes;

@@ -49,7 +49,7 @@ bool compares_ranks(const Options& options) {
 
 // A schedule of many ranks is too long to read.
 int ranks_of(const Launch& launch, int asked) {
-  constexpr std::int64_t most = 8;
+  constexpr std::int64_t most = 8;  // ranks, each of which is a run
   return asked == 0 && launch.world && *launch.world >= 2 && *launch.world <= most
       ? static_cast<int>(*launch.world)
       : asked;
@@ -72,7 +72,7 @@ public:
     result_.steps = record.steps;
     result_.units_run = run_->interpreter->units_run();
     result_.objects_made = run_->interpreter->objects_made();
-    constexpr std::size_t most_told = 3;
+    constexpr std::size_t most_told = 3;  // roots that a report of times lists
     if (options_.clock) result_.costly_roots = run_->interpreter->costly_roots(most_told);
     result_.out_of_budget = record.out_of_budget;
     result_.cancelled = record.cancelled || !judge_all();

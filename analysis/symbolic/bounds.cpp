@@ -179,7 +179,8 @@ std::int64_t sample(Interval range, std::uint32_t atom, unsigned round) {
 }  // namespace
 
 bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
-  constexpr std::size_t most_premises = 24, most_atoms = 24;
+  constexpr std::size_t most_premises = 24;  // each pair is tried: the cost grows with the square
+  constexpr std::size_t most_atoms = 24;     // of all of them
   constexpr unsigned rounds = 6;
   const bool with_facts = use == Use::facts && !log.empty();
   // Facts of other things hold for whatever numbers these have.

@@ -197,7 +197,7 @@ namespace {
 // positive values of each: where the difference keeps its sign, no value between them makes it 0, unless it
 // rises and falls. A guess, by which it is decided whether a run with the defaults is worth its while.
 bool differs_usually(const Context& context, Int a, Int b, Cond equal, Cond less) {
-  constexpr std::size_t most_free = 6;
+  constexpr std::size_t most_free = 6;  // symbols that are tried with a few numbers each
   constexpr std::int64_t small = 1, large = 1'000'003;
   std::vector<Assignment> values;
   std::vector<Int> free;

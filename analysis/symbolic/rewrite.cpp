@@ -7,7 +7,8 @@ namespace stepzero::symbolic {
 namespace {
 
 constexpr int fuel_of_a_question = 400;
-constexpr int most_iterations = 6;
+constexpr int most_iterations = 6;   // rules that feed each other: fuel ends it where they go around
+constexpr int deepest_equation = 4;  // quotients of quotients that an equation is solved for
 
 }  // namespace
 
@@ -98,7 +99,7 @@ bool Context::State::add_equation(Int zero, int depth, bool quotient_of_itself) 
   Int negative = sum ? scale(sum, -1) : nullptr;
   if (!sum || !negative) return true;
   if (!tighten(sum) || !tighten(negative)) return false;
-  if (rules.size() >= most_rules || depth > 4) return true;
+  if (rules.size() >= most_rules || depth > deepest_equation) return true;
   if (!solve(sum, quotient_of_itself)) return true;
 
   const Rule added = rules.back();

@@ -17,17 +17,18 @@
 
 namespace stepzero::symbolic {
 
-inline constexpr std::size_t most_terms = 64;
-inline constexpr std::uint32_t most_degree = 64;
-inline constexpr std::uint32_t deepest = 16;
-inline constexpr std::uint32_t largest = 512;  // nodes of an expression written out as a tree
+inline constexpr std::size_t most_terms = 64;     // of a sum: what is longer becomes an atom
+inline constexpr std::uint32_t most_degree = 64;  // of a product: what is higher becomes an atom
+inline constexpr std::uint32_t deepest = 16;      // quotients in quotients: what is deeper becomes an atom
+inline constexpr std::uint32_t largest = 512;     // nodes of an expression written out as a tree
 // Of a condition: what is asked of it costs its size, and it is asked at every branch.
 inline constexpr std::uint32_t largest_condition = 128;
-inline constexpr std::uint32_t deepest_condition = 10;
+inline constexpr std::uint32_t deepest_condition =
+    10;  // conditions in conditions: what is deeper becomes opaque
 // A condition is reasoned about by trial, or remembered as a clause, only up to this size.
 inline constexpr std::uint32_t largest_trial = 24;
 inline constexpr std::size_t most_clauses = 24;  // disjunctions that are looked at again
-inline constexpr std::size_t most_rules = 64;
+inline constexpr std::size_t most_rules = 64;    // equations of one path: each question goes through them
 inline constexpr std::size_t most_facts =
     256;  // inequalities, or differences; further ones are known as truths only
 

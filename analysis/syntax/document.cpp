@@ -11,7 +11,7 @@
 namespace stepzero::syntax {
 namespace {
 
-constexpr std::size_t largest = 8U << 20;
+constexpr std::size_t largest = 8U << 20;  // bytes: larger files are data
 
 std::uint64_t hash_of(std::string_view bytes) { return std::hash<std::string_view>{}(bytes); }
 

@@ -55,7 +55,7 @@ public:
   bool has_error() const { return has_error_; }
 
 private:
-  static constexpr std::uint32_t deepest = 500;
+  static constexpr std::uint32_t deepest = 500;  // expressions in expressions: the stack has to hold
 
   // A tree being walked. While a statement is read by lines, `lines` names the lines that are the bodies of
   // its headers: the tree was made of the headers only.

@@ -213,12 +213,12 @@ std::vector<Node> make_kinds() {
 // delimiters.
 constexpr std::size_t most_indentations = 370;
 
-constexpr int most_error_checks = 300;
+constexpr int most_error_checks = 300;  // nodes looked at for an error: each asks the parser
 
 // An upper bound on how many indentations the scanner can hold at once: they grow strictly on its stack.
 std::size_t indentation_bound(std::string_view text) {
   if (text.size() < 4096) return 0;
-  static constexpr std::size_t widest = 1U << 16;
+  static constexpr std::size_t widest = 1U << 16;  // columns of an indentation: the scanner keeps 16 bits
   std::bitset<widest> widths;
   std::size_t continued = 0;
   std::size_t width = 0;

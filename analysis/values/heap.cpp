@@ -10,7 +10,7 @@
 namespace stepzero::values {
 
 namespace {
-constexpr int deepest_look = 12;
+constexpr int deepest_look = 12;  // containers in containers
 }  // namespace
 
 Heap::Heap(symbolic::Context& symbols) : symbols_(symbols) {}
@@ -280,8 +280,9 @@ Sharing Heap::sharing(Value value, int depth) const {
   }
   case Kind::list: {
     const ListState* content = list_state(value);
+    constexpr std::size_t most_items = 16;  // the others are made the same way
     Sharing mixed = content->rest ? sharing(content->rest, depth + 1) : Sharing::uniform;
-    for (std::size_t i = 0; i < content->items.size() && i < 16; ++i)
+    for (std::size_t i = 0; i < content->items.size() && i < most_items; ++i)
       if (!content->items[i].is(Kind::list))
         mixed = symbolic::mix(mixed, sharing(content->items[i], depth + 1));
     return mixed;

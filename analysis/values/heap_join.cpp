@@ -12,8 +12,8 @@ namespace stepzero::values {
 
 namespace {
 
-constexpr int max_leaves = 8;
-constexpr std::size_t max_graph = 64;
+constexpr int max_leaves = 8;          // values of one choice: joins compare each with each
+constexpr std::size_t max_graph = 64;  // sources of a joined tensor: each join copies them
 
 int leaves(const Value& value) { return value.is(Kind::choice) ? value.as<Choice>()->leaves : 1; }
 
@@ -224,7 +224,7 @@ static std::optional<std::vector<Value>> elements_of_tuple(Value value) {
 namespace {
 // The functions of the program that it may be, if it is one of these or that.
 std::vector<Value> functions_among(Value a, Value b) {
-  constexpr std::size_t most = 16;
+  constexpr std::size_t most = 16;  // functions that one value may be: each is run where it is called
   std::vector<Value> found;
   const auto add = [&](Value each) {
     if (found.size() < most && std::find(found.begin(), found.end(), each) == found.end())

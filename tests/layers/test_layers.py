@@ -233,3 +233,30 @@ def test_internal_paths_have_rows():
     rows = set(re.findall(r'(?:row\(|\{)\s*"((?:\w+\.)+\$[\w.]+)"', text))
     assert len(called) >= 10
     assert called - rows == set()
+
+
+# Limits of walks and searches: a number beside one of these words is a limit that nobody named.
+COUNTED = re.compile(r"(?:depth|nesting|level|deep)\w* *(?:<|>|<=|>=) *(?!0\b|1\b)\d+\b(?! *\*)")
+GATHERED = re.compile(r"\b(?:found|seen|all|list|drawn|windows|places|sets|others|visited|text)\w*(?:\.|->)size\(\) *(?:<|>|<=|>=) *[\d']{2,}")
+NAMED = re.compile(r"\s*(?:inline |static )*constexpr [\w:]+ \w*(?:most|deepest|longest|largest|widest|fewest)\w* = [\d'<U ]+[,;]")
+LIMITS_OF_FORMATS = {
+    "analysis/syntax/tree.cpp",  # a text below one page has no deep indentation
+    "analysis/rules/launch/numbers.cpp",  # a number of so many digits fits into 64 bits
+    "analysis/snapshot/docstring_shapes.cpp",  # the end of a line
+}
+
+
+def test_limits_have_names_and_reasons():
+    unnamed, without_reason = [], []
+    for path in sorted((ROOT / "analysis").rglob("*.[ch]pp")):
+        place = str(path.relative_to(ROOT))
+        before = ""
+        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+            code = re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0])
+            if "constexpr" not in code and place not in LIMITS_OF_FORMATS and (COUNTED.search(code) or GATHERED.search(code)):
+                unnamed.append(f"{place}:{number}: {line.strip()}")
+            if NAMED.match(line) and "//" not in line and not before.strip().startswith("//"):
+                without_reason.append(f"{place}:{number}: {line.strip()}")
+            before = line
+    assert unnamed == []
+    assert without_reason == []

@@ -5,6 +5,7 @@
 #include "interpreter/classes/self_writes.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -23,7 +24,7 @@ Cond Interpreter::asked(std::string_view question, Value object, Value of, Shari
   const std::function<void(Value, int)> add = [&](Value value, int depth) {
     value = resolve(value);
     key += " " + std::to_string(static_cast<int>(value.kind));
-    if (value.is(Kind::tuple) && depth < 3)
+    if (value.is(Kind::tuple) && depth < values::deepest_data)
       for (const Value& item : value.as<values::Tuple>()->items) add(item, depth + 1);
     else if (value.is(Kind::string))
       key += std::string(value.text());

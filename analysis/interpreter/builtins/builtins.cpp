@@ -2,6 +2,7 @@
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -162,12 +163,9 @@ Value Interpreter::raise_builtin(std::string_view name, Place where) {
 
 // In the runs of ranks sizes without a name of their own are known by where they come from.
 std::string Interpreter::length_name(Place born) const {
-  constexpr std::size_t longest = 60;
   if (!limits_.as_rank || !born) return {};
   const std::string_view text = record_.text(born);
-  return text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos
-      ? std::string()
-      : "len(" + std::string(text) + ")";
+  return values::is_quotable(text) ? "len(" + std::string(text) + ")" : std::string();
 }
 
 Value Interpreter::length_of(Value value, Place where) {

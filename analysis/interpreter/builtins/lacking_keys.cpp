@@ -1,6 +1,7 @@
 #include "interpreter/builtins/lacking_keys.hpp"
 
 #include "syntax/spelling.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -17,9 +18,7 @@ namespace {
 std::string owner_of(Interpreter& run, const syntax::Expr& node, Place where, std::string_view otherwise) {
   const std::string_view owner = run.record().text(
       {where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
-  const bool short_enough = !owner.empty() && owner.size() <= 40 &&
-      owner.find('\n') == std::string_view::npos;
-  return short_enough ? "`" + std::string(owner) + "`" : std::string(otherwise);
+  return values::is_quotable(owner) ? "`" + std::string(owner) + "`" : std::string(otherwise);
 }
 // A key as it is written: 'lr', 3.
 std::string written(Interpreter& run, Value key) {

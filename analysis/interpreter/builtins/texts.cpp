@@ -42,7 +42,7 @@ std::string text_of_real(double value) {
 
 namespace {
 
-constexpr int deepest_text = 6;
+constexpr int deepest_text = 6;  // texts in texts: an f-string of f-strings
 
 std::string quoted(std::string_view text) {
   const char quote =

@@ -17,11 +17,12 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr int max_depth = 60;
+constexpr int max_depth = 60;  // calls within calls, of any functions: the stack has to hold
 // A function inside itself under conditions that are not known ends by itself only if something else is
 // known.
 constexpr int max_recursion = 2;
-constexpr int max_certain_recursion = 50;
+constexpr int max_certain_recursion =
+    50;  // of one function, where each call is certain: a countdown ends before
 // A function that calls itself at many places on unknown ways (a walk through a syntax tree) would be run
 // some thousand times within itself, of which nothing is learned that one such call does not show.
 constexpr std::uint64_t open_recursion_steps = 8'000;  // of all calls inside one that recurs

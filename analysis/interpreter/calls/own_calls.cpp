@@ -7,6 +7,7 @@
 #include "interpreter/classes/abstract.hpp"
 #include "syntax/spelling.hpp"
 #include "syntax/walk.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -72,9 +73,8 @@ void judge_callable(Interpreter& run, Value value, const CallExpr& expr, Place w
   }
   if (!what) return;
   const std::string_view text = run.record().text({where.chunk, expr.function->span});
-  const bool short_enough = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos;
   run.problem_at(values::ProblemKind::own_call, where, &expr,
-      (short_enough ? "`" + std::string(text) + "`" : "What is called here") + " is " + what +
+      (values::is_quotable(text) ? "`" + std::string(text) + "`" : "What is called here") + " is " + what +
           ", which cannot be called: Python raises TypeError");
 }
 void judge_indexed(Interpreter& run, const values::Bound& method, const SubscriptExpr& expr, Place where) {

@@ -6,6 +6,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -21,13 +22,14 @@ namespace {
 // a tuple, list or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
   value = run.resolve(value);
+  constexpr int deepest_traced = 2;      // a tuple of names and losses in a dict
   constexpr std::size_t most_items = 8;  // a tuple of losses and names; of a long list any one tells as much
   const auto among = [&](const std::vector<Value>& items) {
     for (std::size_t i = 0; i < items.size() && i < most_items; ++i)
       if (const Value found = tensor_in(run, items[i], depth + 1)) return found;
     return Value{};
   };
-  if (depth > 2) return {};
+  if (depth > deepest_traced) return {};
   switch (value.kind) {
   case Kind::tensor: {
     const values::TensorState* state = value.as<values::Tensor>()->now();
@@ -238,7 +240,7 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
 namespace {
 // Is it what one way through the iteration leaves?
 bool may_be(Value left, Value content, int depth = 0) {
-  if (!left.is(Kind::choice) || depth > 4) return left == content;
+  if (!left.is(Kind::choice) || depth > values::most_choices) return left == content;
   return may_be(left.as<values::Choice>()->yes, content, depth + 1) ||
       may_be(left.as<values::Choice>()->no, content, depth + 1);
 }

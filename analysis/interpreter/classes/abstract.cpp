@@ -11,7 +11,7 @@ using values::Kind;
 
 namespace {
 
-constexpr std::size_t most_overrides = 4;
+constexpr std::size_t most_overrides = 4;  // of a method: of more, any of them may be meant
 
 // Of what is raised: a class, or a call of it.
 std::string_view name_of_class(const Expr& expr) {

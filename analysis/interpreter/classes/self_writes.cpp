@@ -2,6 +2,7 @@
 
 #include "syntax/attribute_writes.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -246,7 +247,7 @@ Changes set_by_method(const values::Class& cls, Name method) {
 // Is it None or a buffer, or may it be? What is registered under a condition is one of two.
 static bool may_be_buffer(Value held, int depth = 0) {
   using values::Kind;
-  if (held.is(Kind::choice) && depth < 4)
+  if (held.is(Kind::choice) && depth < values::most_choices)
     return may_be_buffer(held.as<values::Choice>()->yes, depth + 1) ||
         may_be_buffer(held.as<values::Choice>()->no, depth + 1);
   return held.is(Kind::none) ||

@@ -18,9 +18,9 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr std::uint64_t while_steps = 3'000;  // of a while loop that is run iteration by iteration
-constexpr std::size_t most_reported_iterations = 64;
-constexpr std::size_t most_first_iterations = 8;  // that are kept of one that has too many
+constexpr std::uint64_t while_steps = 3'000;          // of a while loop that is run iteration by iteration
+constexpr std::size_t most_reported_iterations = 64;  // that are run one by one where each is reported
+constexpr std::size_t most_first_iterations = 8;      // that are kept of one that has too many
 
 bool has_call(const Expr& expr) {
   bool found = false;

@@ -11,9 +11,9 @@ namespace stepzero::interpreter {
 using values::Kind;
 
 namespace {
-constexpr int deepest_equivalent = 10;
-constexpr std::size_t most_kinds = 4;  // of objects in one list: two parts of two kinds each
-constexpr int most_compared = 2'000;   // parts of two objects
+constexpr int deepest_equivalent = 10;  // objects in objects: two models that hold themselves end here
+constexpr std::size_t most_kinds = 4;   // of objects in one list: two parts of two kinds each
+constexpr int most_compared = 2'000;    // parts of two objects
 
 // Are both of one class, and so are the parts that have one name? What an object does with a part goes with
 // what the part is: `if self.kind == "full": self.mixer(x, mask)`. Objects whose parts differ are not made
@@ -245,7 +245,7 @@ struct Ancestor {
   std::int64_t differing = 0, over = 0;
 };
 std::vector<Ancestor> ancestors(values::Heap& heap, Value tensor) {
-  constexpr std::size_t most = 32;
+  constexpr std::size_t most = 32;  // tensors back: an iteration computes few of its own
   std::vector<Ancestor> found;
   Ancestor at{tensor};
   while (found.size() < most) {

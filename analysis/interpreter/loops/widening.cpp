@@ -6,6 +6,7 @@
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -107,7 +108,7 @@ Value for_an_iteration(values::Heap& heap, Value element, int depth) {
       if (!dim.size) dim.size = heap.symbols().fresh(info);
     return heap.tensor(std::move(one), tensor->born);
   }
-  if (!element.is(Kind::tuple) || depth > 2) return element;
+  if (!element.is(Kind::tuple) || depth > values::deepest_data) return element;
   const auto* all = element.as<values::Tuple>();
   std::vector<Value> items;
   bool same = true;

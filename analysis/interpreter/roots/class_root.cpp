@@ -7,6 +7,7 @@
 #include "interpreter/roots/root_runner.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -159,7 +160,7 @@ void RootRunner::ClassRoot::lose_changed_containers(const Changes& changes) {
 // So may the method of a part that it calls: self.data.load(path).
 void RootRunner::ClassRoot::lose_changed_parts(const Changes& changes) {
   const auto lose = [&](const auto& each, Value part, Name method, int depth) -> void {
-    if (part.is(Kind::choice) && depth < 4) {
+    if (part.is(Kind::choice) && depth < values::most_choices) {
       each(each, part.as<values::Choice>()->yes, method, depth + 1);
       each(each, part.as<values::Choice>()->no, method, depth + 1);
     }

@@ -11,7 +11,7 @@ using values::Kind;
 
 namespace {
 
-constexpr std::int64_t most_dimensions = 8;
+constexpr std::int64_t most_dimensions = 8;  // that a program asks for: images and videos have up to six
 
 // The number that len(x.shape) and x.dim() answer for a tensor of which nobody knows it; null if nobody
 // asked.
@@ -89,7 +89,7 @@ bool asked_for_ndim(const values::Scope& scope, syntax::Name variable) {
 }
 
 namespace {
-constexpr std::size_t most_answers = 8;
+constexpr std::size_t most_answers = 8;  // each is one run of the function more
 const syntax::Name answered{
     values::UnknownState::answered};  // of a method that nobody saw: what its calls without arguments gave
 

@@ -5,6 +5,7 @@
 
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -163,7 +164,7 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
       const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt,
                  most = least ? symbols().upper(value.integer()) : std::nullopt;
       const std::string displayed = least && least == most ? std::to_string(*least) : words(symbols(), value);
-      if (name.size() > 60 || displayed.empty() || displayed == name ||
+      if (name.size() > values::longest_quote || displayed.empty() || displayed == name ||
           std::find(told.begin(), told.end(), name) != told.end())
         return;
       told.push_back(name);

@@ -340,7 +340,7 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
   }
 }
 
-constexpr int most_nested_sides = 8;
+constexpr int most_nested_sides = 8;  // choices within a choice: each has two sides
 
 void Interpreter::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.

@@ -44,7 +44,8 @@ std::optional<std::string_view> below_module(std::string_view dotted, std::strin
 }  // namespace
 
 void Interpreter::lose_patched(const Arguments& arguments, Place where) {
-  constexpr std::size_t most_asked = 3;
+  constexpr std::size_t most_asked =
+      3;  // arguments: `patch(target, new)` names what it replaces among the first
   const auto lose = [&](Value owner, std::string_view attribute) {
     owner = resolve(owner);
     const syntax::Name wanted(attribute);

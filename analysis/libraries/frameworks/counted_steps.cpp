@@ -3,6 +3,7 @@
 #include "interpreter/record.hpp"
 #include "libraries/torch/data/batches.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -57,7 +58,7 @@ bool may_be_set(Call& call, Value setting, std::initializer_list<std::string_vie
 Value optimizer_in(Call& call, Value given, int depth = 0) {
   given = call.run.resolve(given);
   if (given.is(Kind::instance) && call.run.is_a(given, "torch.optim.Optimizer")) return given;
-  if (depth > 3 || !given) return {};
+  if (depth > values::deepest_data || !given) return {};
   if (given.is(Kind::dict)) return optimizer_in(call, item_of(call, given, "optimizer"), depth + 1);
   if (!given.is(Kind::tuple) && !given.is(Kind::list)) return {};
   const auto items = call.run.elements(given, call.place);

@@ -4,6 +4,7 @@
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -89,7 +90,7 @@ bool is_somewhere(Call& call, Value value) {
 // on some ways only the value is not known.
 Value as_it_is(Call& call, Value dict, int depth = 0) {
   dict = call.run.resolve(dict);
-  if (!dict.is(Kind::dict) || depth > 6) return dict;
+  if (!dict.is(Kind::dict) || depth > values::deepest_data) return dict;
   const values::DictState state = *values::Heap::dict_state(dict);
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, value] : state.items)

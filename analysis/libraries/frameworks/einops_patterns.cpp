@@ -51,7 +51,8 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
         i = end;
         if (axis.name.find_first_not_of("0123456789") == std::string::npos) {
           axis.what = Axis::What::number;
-          if (axis.name.size() > 15) return std::nullopt;
+          constexpr std::size_t most_digits = 15;  // of a size that fits into 64 bits
+          if (axis.name.size() > most_digits) return std::nullopt;
           axis.number = std::stoll(axis.name);
           if (axis.number == 0) {
             wrong = "an axis cannot have the size 0";

@@ -10,6 +10,7 @@
 #include "interpreter/classes/self_writes.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::libraries {
 
@@ -39,7 +40,7 @@ Value prepared_forward(Call& call) {
 namespace {
 bool is_optimizer(Runtime& run, Value value, int depth = 0) {
   value = run.resolve(value);
-  if (value.is(Kind::choice) && depth < 4)
+  if (value.is(Kind::choice) && depth < values::most_choices)
     return is_optimizer(run, value.as<values::Choice>()->yes, depth + 1) &&
         is_optimizer(run, value.as<values::Choice>()->no, depth + 1);
   return value.is(Kind::instance) && run.is_a(value, "torch.optim.Optimizer");
@@ -117,7 +118,7 @@ Value call_row(Call& call, Value self, std::string_view path) {
 namespace {
 void judge_each(Call& call, Value loss, symbolic::Cond where, int depth) {
   auto& s = call.run.symbols();
-  if (loss.is(Kind::choice) && depth < 4) {
+  if (loss.is(Kind::choice) && depth < values::most_choices) {
     const auto* choice = loss.as<values::Choice>();
     const auto with = [&](symbolic::Cond side) { return where ? s.logical_and(where, side) : side; };
     judge_each(call, call.run.resolve(choice->yes), with(choice->condition), depth + 1);
@@ -154,7 +155,7 @@ symbolic::Answer is_given(Call& call, Value value) {
 namespace {
 void hand_out(Call& call, Value value, int depth = 0) {
   value = call.run.resolve(value);
-  if (value.is(Kind::list) && depth < 2)
+  if (value.is(Kind::list) && depth < values::deepest_data)
     for (const Value& item : std::vector(values::Heap::list_state(value)->items))
       hand_out(call, item, depth + 1);
   if (!value.is(Kind::instance)) return;

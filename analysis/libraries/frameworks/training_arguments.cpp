@@ -87,7 +87,7 @@ std::string_view near_choice(std::string_view choices, std::string_view text) {
 std::string listed(std::string_view choices) {
   std::string text;
   std::size_t count = 0;
-  constexpr std::size_t most = 8;
+  constexpr std::size_t most = 8;  // choices that a message lists
   for (std::string_view rest = choices; !rest.empty() && count <= most; ++count) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
     text += (text.empty() ? "" : ", ") +

@@ -122,7 +122,7 @@ Dtype array_dtype(Runtime& run, Value value) {
 
 namespace {
 
-constexpr std::int64_t most_items = 256, most_rows = 16;
+constexpr std::int64_t most_items = 256, most_rows = 16;  // of an array of known numbers
 
 Dtype dtype_asked(Op& op, Dtype otherwise) {
   if (op.call.spread) return Dtype::unknown;

@@ -40,7 +40,8 @@ Value mapping_keys(Call& call) {
 }
 template <bool pairs> Value mapping_values(Call& call) {
   auto keys = call.run.take(call.self, call.place);
-  if (!keys || keys->size() > 512) return unknown_of(call);
+  constexpr std::size_t most_keys = 512;  // that are looked up one by one
+  if (!keys || keys->size() > most_keys) return unknown_of(call);
   for (Value& key : *keys) {
     const Value found = mapping_item(call, key);
     key = pairs ? call.run.heap().tuple({key, found}) : found;
@@ -48,7 +49,7 @@ template <bool pairs> Value mapping_values(Call& call) {
   return call.run.heap().list(std::move(*keys));
 }
 
-constexpr std::int64_t most_mapped_items = 512;
+constexpr std::int64_t most_mapped_items = 512;  // that are asked for one by one
 // A sequence counts from 0 to its length.
 Value sequence_iter(Call& call) {
   const Value length = call.run.resolve(

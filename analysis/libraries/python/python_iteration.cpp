@@ -11,7 +11,7 @@ using values::ListKind;
 
 namespace {
 
-constexpr std::size_t most_items = 1024;
+constexpr std::size_t most_items = 1024;  // that are kept one by one; of more, any one
 
 // ---------------------------------------------------------------- functools
 

@@ -1,6 +1,7 @@
 // What of Python's library makes and copies objects: collections, copy, dataclasses, enum, types.
 #include "libraries/table/native.hpp"
 #include "values/internal_rows.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +13,7 @@ using values::ListKind;
 
 namespace {
 
-constexpr std::size_t most_copies = 20'000;
+constexpr std::size_t most_copies = 20'000;  // objects of one deepcopy: large models have fewer
 
 // ---------------------------------------------------------------- collections
 
@@ -264,7 +265,7 @@ Value replaced(Call& call) {
 }
 Value as_plain(Call& call, Value value, bool as_dict, int depth) {
   value = call.run.resolve(value);
-  if (depth > 8) return call.run.heap().unseen("", call.place);
+  if (depth > values::deepest_data) return call.run.heap().unseen("", call.place);
   if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->is_dataclass) {
     std::vector<std::pair<Value, Value>> items;
     std::vector<Value> plain;

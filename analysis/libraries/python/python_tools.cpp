@@ -19,7 +19,8 @@ Value signature_of(Call& call) {
     bound = true;
   }
   // A wrapper answers for what it wraps.
-  for (int i = 0; i < 8 && function.is(Kind::function); ++i) {
+  constexpr int most_wrappers = 8;  // decorators around decorators: one that wraps itself ends here
+  for (int i = 0; i < most_wrappers && function.is(Kind::function); ++i) {
     const values::Slot* inner = function.as<values::Function>()->attributes.find(Name("__wrapped__"));
     if (!inner || !call.run.resolve(inner->value).is(Kind::function)) break;
     function = call.run.resolve(inner->value);

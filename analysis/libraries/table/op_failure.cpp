@@ -5,6 +5,7 @@
 
 #include "interpreter/calls/unseen.hpp"
 #include "values/devices.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -95,7 +96,7 @@ namespace {
 const values::Device* device_of_choice(Op& op, Value value, int depth = 0) {
   value = op.run.resolve(value);
   if (const TensorState* state = op.tensor(value)) return state->device;
-  if (!value.is(Kind::choice) || depth > 3) return nullptr;
+  if (!value.is(Kind::choice) || depth > values::most_choices) return nullptr;
   const auto& choice = *value.as<values::Choice>();
   return values::choose_device(op.run.heap(), choice.condition, device_of_choice(op, choice.yes, depth + 1),
       device_of_choice(op, choice.no, depth + 1));
@@ -104,7 +105,7 @@ const values::Device* device_of_choice(Op& op, Value value, int depth = 0) {
 // Is it, by what it was computed from, known to have dimensions?
 bool has_dims(Op& op, const TensorState& state, int depth = 0) {
   if (!state.shape.dims.empty()) return true;
-  if (state.shape.ndim_known || !state.made || depth > 3) return false;
+  if (state.shape.ndim_known || !state.made || depth > values::deepest_search) return false;
   const OpSemantics by = semantics_of(*state.made->row);
   if (by != OpSemantics::add && by != OpSemantics::sub && by != OpSemantics::mul && by != OpSemantics::div)
     return false;
@@ -306,8 +307,7 @@ std::string Op::name(std::string_view parameter) const {
 std::string Op::plain_name(std::string_view parameter) const {
   if (const syntax::Expr* expr = expression(parameter)) {
     const std::string_view text = run.record().text({call.place.chunk, expr->span});
-    if (!text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos)
-      return std::string(text);
+    if (values::is_quotable(text)) return std::string(text);
   }
   return "the " + std::string(parameter);
 }

@@ -227,7 +227,7 @@ void apply_modes(Runtime& run, TensorState& state) {
 }
 
 namespace {
-constexpr std::size_t longest_graph = 1024;
+constexpr std::size_t longest_graph = 1024;  // sources of one tensor: a model has fewer parameters
 
 bool is_accelerator(const values::Device& device) {
   return !values::chosen(&device) && !values::may_be_one(device.text, "cpu");

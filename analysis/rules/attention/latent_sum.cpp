@@ -2,6 +2,7 @@
 #include "rules/attention/scores.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ struct Branch {
 Branch branch_of(const Record& record, const TensorState* output) {
   Branch branch;
   std::vector<const TensorState*> open{output};
-  while (!open.empty() && branch.all.size() < 160) {
+  while (!open.empty() && branch.all.size() < values::most_operations) {
     const TensorState* at = open.back();
     open.pop_back();
     if (!branch.all.insert(identity(at)).second || !at->made) continue;
@@ -42,7 +43,7 @@ Branch branch_of(const Record& record, const TensorState* output) {
 
 // The projections among what is added up: the residual stands between them.
 void projections(const TensorState* sum, std::vector<const TensorState*>& found, int depth = 0) {
-  if (!sum || depth > 3) return;
+  if (!sum || depth > values::deepest_search) return;
   const TensorState* at = source_of(sum);
   if (semantics(at) == OpSemantics::linear) found.push_back(at);
   if (semantics(at) != OpSemantics::add || !at->made) return;

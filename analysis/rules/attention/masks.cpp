@@ -1,6 +1,7 @@
 #include "rules/attention/masks.hpp"
 
 #include "libraries/table/op.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -38,7 +39,7 @@ bool is_corner(const Record& record, const Producer& made) {
 }  // namespace
 
 std::optional<Triangle> triangle(const Record& record, const TensorState* mask, int depth) {
-  if (!mask || !mask->made || depth > 10) return std::nullopt;
+  if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
   const Producer& made = *mask->made;
   const std::string_view name = libraries::last_part(made.row->path);
   const TensorState* from = input(made);
@@ -72,7 +73,7 @@ bool counts_up(const TensorState* state) { return semantics(source_of(state)) ==
 }  // namespace
 
 std::optional<PositionMask> position_mask(const Record& record, const TensorState* mask, int depth) {
-  if (!mask || !mask->made || depth > 10) return std::nullopt;
+  if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
   const Producer& made = *mask->made;
   const OpSemantics by = semantics(made);
   const std::string_view name = libraries::last_part(made.row->path);

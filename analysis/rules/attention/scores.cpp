@@ -1,5 +1,7 @@
 #include "rules/attention/scores.hpp"
 
+#include "values/limits.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -63,7 +65,7 @@ std::vector<Attention> attentions(const Record& record) {
 std::vector<const TensorState*> since_projection(const TensorState* state) {
   std::vector<const TensorState*> found{state};
   std::unordered_set<const void*> seen{identity(state)};
-  for (std::size_t i = 0; i < found.size() && found.size() < 256; ++i) {
+  for (std::size_t i = 0; i < found.size() && found.size() < values::most_operations; ++i) {
     if (!found[i]->made) continue;
     const OpSemantics by = semantics(found[i]);
     if (by == OpSemantics::linear || by == OpSemantics::normalized || by == OpSemantics::softmax) continue;

@@ -2,6 +2,7 @@
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 
 #include <unordered_set>
 
@@ -16,7 +17,8 @@ namespace {
 // The gradient that a loss is computed from by sums, powers and norms alone: through a product with what else
 // is trained it may be a weight, and through layers an input.
 const Producer* penalized(const TensorState* state, std::unordered_set<const void*>& seen) {
-  if (!state || !state->made || seen.size() > 200 || !seen.insert(identity(state)).second) return nullptr;
+  if (!state || !state->made || seen.size() > values::most_operations || !seen.insert(identity(state)).second)
+    return nullptr;
   const Producer& made = *state->made;
   if (made.row->operation == Operation::gradient_asked) return &made;
   switch (semantics(made)) {

@@ -5,6 +5,7 @@
 #include "rules/training/edits.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <set>
@@ -34,7 +35,7 @@ std::string called(const Record& record, const OperationEvent& event, bool argum
     expr = syntax::as<syntax::AttributeExpr>(*event.expr->function).object;
   }
   const std::string text = expr ? std::string(record.text({event.place.chunk, expr->span})) : std::string();
-  return text.empty() || text.size() > 40 || text.find('\n') != std::string::npos ? otherwise : text;
+  return values::is_quotable(text) ? text : otherwise;
 }
 
 // SGD without momentum keeps nothing.
@@ -150,7 +151,7 @@ std::vector<Lacking> lacking(
 
 // Arguments of the command line, a configuration: it holds nothing but numbers, texts and the like.
 bool only_numbers(Value value, int depth = 0) {
-  if (depth > 4) return false;
+  if (depth > values::deepest_search) return false;
   switch (value.kind) {
   case Kind::absent:
   case Kind::none:

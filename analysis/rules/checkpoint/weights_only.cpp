@@ -32,7 +32,7 @@ constexpr Refused refused[] = {
 // The object in what is saved that only a load of everything makes: "the module `model`"; empty if none is
 // known.
 std::string refused_in(Value value, int depth = 0) {
-  constexpr int deepest = 4;
+  constexpr int deepest = 4;  // dicts in lists in dicts of what is saved
   if (depth > deepest) return {};
   if (value.is(Kind::dict)) {
     for (const auto& [key, item] : values::Heap::dict_state(value)->items)

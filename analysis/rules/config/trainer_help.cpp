@@ -141,7 +141,7 @@ const KeyMeaning* key_meaning_of(const auto& list, std::string_view name) {
 std::string listed(std::string_view choices) {
   std::string text;
   std::size_t count = 0;
-  constexpr std::size_t most = 14;
+  constexpr std::size_t most = 14;  // choices that a hover lists
   for (std::string_view rest = choices; !rest.empty();) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
     if (++count > most) return text + " …";

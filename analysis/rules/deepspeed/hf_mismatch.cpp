@@ -119,7 +119,7 @@ void judge_whole_batch(
   const Word* accumulated = argument(line, "gradient_accumulation_steps", steps);
   const std::int64_t size = given ? launch::to_number(each.text).value_or(0) : 0,
                      windows = accumulated ? launch::to_number(steps.text).value_or(0) : 1;
-  constexpr std::int64_t most = 100'000;
+  constexpr std::int64_t most = 100'000;  // samples: what is more stands for "as many as there are"
   const auto counts = [](std::int64_t number) { return number > 0 && number < most; };
   if (whole <= 0 || !counts(processes) || !counts(nodes) || !counts(size) || !counts(windows) ||
       line.has("hostfile") || line.has("include") || line.has("exclude") || !line.is_whole)

@@ -15,7 +15,7 @@ using values::Value;
 
 namespace {
 
-constexpr int deepest = 6;
+constexpr int deepest = 6;  // tables in tables: DeepSpeed's settings nest less
 
 // A dict as it is written out; null if it is made in another way.
 const syntax::DictExpr* display_of(const Record& record, Place place) {

@@ -3,6 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -48,6 +49,7 @@ bool is_stack(const Record& record, const Instance& part) {
 
 // The name of a row of layers, such as "blocks"; empty if there is none.
 std::string layers_of(const Record& record, const Instance& module, int depth = 0) {
+  constexpr int deepest_named = 3;  // `model.transformer.encoder.blocks` is as long as a name gets
   if (depth == 0 && is_row_of_layers(module)) return "the model";
   if (is_stack(record, module)) return "`layers`";
   for (const auto& [name, slot] : module.attributes.entries()) {
@@ -57,7 +59,7 @@ std::string layers_of(const Record& record, const Instance& module, int depth = 
     if (part.native &&
         (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential"))
       continue;
-    if (depth < 3) {
+    if (depth < deepest_named) {
       if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty())
         return "`" + std::string(name.text()) + "." + inner.substr(1);
     }

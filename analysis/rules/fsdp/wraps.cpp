@@ -2,6 +2,7 @@
 
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -119,7 +120,7 @@ std::string condition_of(const Record& record, const Wrap& wrap, const std::vect
     const std::string_view text = stmt && stmt->kind == syntax::StmtKind::if_
         ? record.text({turn.branch->place.chunk, static_cast<const syntax::IfStmt*>(stmt)->test->span})
         : std::string_view();
-    if (text.empty() || text.size() > 60) return " on the branch that shards";
+    if (!values::is_quotable(text)) return " on the branch that shards";
     return std::string(turn.yes ? " where `" : " unless `") + std::string(text) + "`";
   }
   return {};

@@ -183,7 +183,7 @@ bool add_tyro_field(const DataClasses& classes, const DataField& field, const st
 
 bool add_tyro_options(const DataClasses& classes, const std::string& name, const std::string& prefix,
     bool has_default, ScriptOptions& into, int depth) {
-  constexpr int deepest = 5;
+  constexpr int deepest = 5;  // data classes in data classes: one that holds itself ends here
   const auto found = classes.find(name);
   if (found == classes.end() || depth > deepest) return false;
   for (const std::string& base : found->second.bases)
@@ -195,7 +195,7 @@ bool add_tyro_options(const DataClasses& classes, const std::string& name, const
 }
 
 bool add_simple_options(const DataClasses& classes, const std::string& name, ScriptOptions& into, int depth) {
-  constexpr int deepest = 5;
+  constexpr int deepest = 5;  // data classes in data classes: one that holds itself ends here
   const auto found = classes.find(name);
   if (found == classes.end() || depth > deepest) return false;
   for (const std::string& base : found->second.bases)

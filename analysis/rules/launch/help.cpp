@@ -97,7 +97,7 @@ std::string help_of(const DeclaredOption& option) {
 
 // What the program writes of the option, where that is short.
 std::string declaration_of(const program::Sources& sources, const Location& where) {
-  constexpr std::size_t longest = 400;
+  constexpr std::size_t longest = 400;  // of a declaration that a hover shows
   const auto module = where.path.empty() ? nullptr : sources.module(where.path);
   if (!module || where.span.end <= where.span.begin || where.span.end - where.span.begin > longest) return {};
   return "\n\n```python\n" + std::string(module->text->slice(where.span)) + "\n```\n\nDeclared in `" +

@@ -12,7 +12,7 @@ using documents::Word;
 
 namespace {
 
-constexpr int deepest_key = 8;
+constexpr int deepest_key = 8;  // groups in groups: one that names itself ends here
 
 // Where the configuration of a script lies.
 struct Main {

@@ -21,7 +21,7 @@ using libraries::LightningSetting;
 
 namespace {
 
-constexpr std::size_t most_modules_of_cli = 200;
+constexpr std::size_t most_modules_of_cli = 200;  // files that are read to find the classes of one program
 
 // A class that the command line makes, with the parameters of its `__init__`.
 struct Part {
@@ -105,7 +105,7 @@ private:
   }
 
   bool add_parameters(const std::string& name, Part& into, int depth) const {
-    constexpr int deepest = 4;
+    constexpr int deepest = 4;  // base classes, one above the other: one that is its own base ends here
     const auto found = classes_.find(name);
     if (found == classes_.end() || !found->second.cls || depth > deepest) return false;
     const FoundClass& known = found->second;

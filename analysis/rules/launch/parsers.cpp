@@ -17,7 +17,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr std::size_t most_modules = 400;
+constexpr std::size_t most_modules = 400;  // files that are read to find the options of one program
 
 // Packages that read the command line in a way of their own, or make parsers that take more.
 constexpr std::string_view other_readers[] = {"fire", "click", "typer", "hydra", "absl", "jsonargparse",

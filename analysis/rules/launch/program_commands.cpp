@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view of_lists[] = {"run", "Popen", "call", "check_call", "check_output"};
 constexpr std::string_view of_texts[] = {"system", "popen", "getoutput", "getstatusoutput"};
-constexpr int deepest_command = 8;
+constexpr int deepest_command = 8;  // lists in lists that make up one command
 
 bool is_among(std::string_view text, const auto& list) {
   return std::find(std::begin(list), std::end(list), text) != std::end(list);

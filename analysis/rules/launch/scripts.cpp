@@ -12,8 +12,8 @@ using namespace syntax;
 
 namespace {
 
-constexpr std::size_t most_modules_of_script = 400;
-constexpr std::size_t most_folders = 16;
+constexpr std::size_t most_modules_of_script = 400;  // files that are read to find what one script launches
+constexpr std::size_t most_folders = 16;             // around a script, up to the root of the project
 
 bool leads_nowhere(std::string_view path) {
   return path.find_first_of("\x01\x02") != std::string_view::npos || path.starts_with('/') ||

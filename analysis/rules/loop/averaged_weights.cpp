@@ -8,6 +8,7 @@
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/numbers.hpp"
 #include "values/shape_text.hpp"
 
@@ -164,7 +165,7 @@ std::vector<Average> averages_of(const Record& record) {
 // The module that the tensor is any weight of; null of a tensor that is known.
 const Object* home_of(const Tensor& weights) {
   const TensorState* state = weights.any_of ? weights.now() : nullptr;
-  constexpr int most_writes = 16;
+  constexpr int most_writes = 16;  // operations back, of one update: `decay * average + (1 - decay) * weight`
   for (int way = 0; state && state->made && way < most_writes; ++way) {
     if (!libraries::writes_in_place(*state->made)) return state->made->self.object();
     state = input(*state->made);
@@ -193,9 +194,8 @@ struct Trained {
 
 // What an optimizer was given: tensors, and modules.
 void add_given(Value given, const OperationEvent& optimizer, Trained& found, int depth = 0) {
-  constexpr int deepest = 6;
   const auto add = [&](Value part) { add_given(part, optimizer, found, depth + 1); };
-  if (depth > deepest) return;
+  if (depth > values::deepest_data) return;
   switch (given.kind) {
   case Kind::tensor: {
     const Object* home = home_of(*given.as<Tensor>());

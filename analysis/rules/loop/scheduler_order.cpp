@@ -255,7 +255,7 @@ std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& sche
         return std::nullopt;
       if (loop->unrolled) continue;
       const std::int64_t iterations = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
-      constexpr std::int64_t most = 1'000'000'000;
+      constexpr std::int64_t most = 1'000'000'000;  // steps: a product of more is nothing that anybody means
       if (iterations <= 0 || times > most / iterations) return std::nullopt;
       times *= iterations;
     }

@@ -6,6 +6,7 @@
 #include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -159,12 +160,12 @@ bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
 Sampler find_sampler(const Record& record, Value value, int depth = 0) {
   if (has_epochs(record, value)) return {value, nullptr, false};
   // A batch sampler takes its batches from another.
-  if (value.is(Kind::instance) && depth < 4)
+  if (value.is(Kind::instance) && depth < values::deepest_search)
     if (const Value inner = value.as<Instance>()->attributes.value(syntax::Name("sampler"));
         inner && value.as<Instance>()->native && !value.as<Instance>()->cls)
       return find_sampler(record, inner, depth + 1);
   // Of the program's own it may be any that it keeps.
-  if (value.is(Kind::instance) && value.as<Instance>()->cls && depth < 4)
+  if (value.is(Kind::instance) && value.as<Instance>()->cls && depth < values::deepest_search)
     for (const auto& [name, slot] : value.as<Instance>()->attributes.entries()) {
       if (values::is_kept(name.text())) continue;
       if (Sampler found = find_sampler(record, slot->value, depth + 1); found.value) {
@@ -172,7 +173,7 @@ Sampler find_sampler(const Record& record, Value value, int depth = 0) {
         return found;
       }
     }
-  if (!value.is(Kind::choice) || depth > 4) return {};
+  if (!value.is(Kind::choice) || depth > values::most_choices) return {};
   const auto* choice = value.as<values::Choice>();
   for (const bool yes : {true, false}) {
     Sampler found = find_sampler(record, yes ? choice->yes : choice->no, depth + 1);

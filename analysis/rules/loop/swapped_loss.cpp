@@ -5,6 +5,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -30,7 +31,7 @@ bool comes_from_module(const TensorState& state) {
 
 // What is detached has no history that shows: it is data if what it was detached from is.
 bool is_data(const TensorState& state, int depth = 0) {
-  constexpr int deepest_source = 6;
+  constexpr int deepest_source = 6;  // operations back to the data
   if (state.poisoned || depth > deepest_source) return false;
   if (state.cut) {
     if (!state.made || state.made->self || state.made->states.empty()) return false;
@@ -59,6 +60,7 @@ bool is_data(const OperationEvent& event) {
 
 // The variable that an argument begins with, `labels` in `labels.view(-1).long()`, and what is taken of it
 // first: `target_ids` of `batch["target_ids"].to(device)`, `labels` of `batch.labels`.
+constexpr int deepest_whole = 8;  // attributes, items and calls in one expression
 struct Written {
   std::string_view variable, part;
 };
@@ -66,7 +68,7 @@ Written written(const Record& record, std::uint32_t chunk, const syntax::Expr& a
   const syntax::Expr* at = &argument;
   Written found;
   bool called = false;  // of an attribute: it is a method
-  for (int depth = 0; depth < 8; ++depth) {
+  for (int depth = 0; depth < deepest_whole; ++depth) {
     switch (at->kind) {
     case syntax::ExprKind::call:
       at = syntax::as<syntax::CallExpr>(*at).function;
@@ -116,7 +118,6 @@ bool is_named_after(const Written& target, const Written& prediction) {
 }
 // Did a model that is not seen give it, or something that it is a part of?
 bool is_of_unseen_model(Value value) {
-  constexpr int deepest_whole = 8;
   const values::Unknown* at = value.is(Kind::unknown) ? value.as<values::Unknown>() : nullptr;
   for (int depth = 0; at && depth < deepest_whole; ++depth, at = interpreter::whole_of(*at))
     if (interpreter::is_of_model(*at)) return true;

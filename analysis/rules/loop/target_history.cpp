@@ -50,7 +50,8 @@ bool shares_module(const TensorState& prediction, const TensorState& target) {
 }
 
 void look(const Record& record, Report& report, const OperationEvent& event, Once& once) {
-  constexpr int most_steps = 6, most_of_target = 8;
+  constexpr int most_steps = 6;      // operations back from the loss, which is made of few
+  constexpr int most_of_target = 8;  // and from the target
   const TensorState* loss = find(event.self_state(), most_steps, is_distance);
   if (!loss || loss->made->states.size() < 2 || event.expected) return;
   const TensorState *prediction = loss->made->states[0], *target = loss->made->states[1];

@@ -8,6 +8,7 @@
 #include "rules/training/parts.hpp"
 #include "rules/training/training_loops.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -74,7 +75,8 @@ std::string path_to(const Instance& module, const Object* part, int depth = 0) {
   const auto within = [&](Value held, std::string name) -> std::string {
     if (!held.is(Kind::instance)) return {};
     if (held.object() == part) return name;
-    const std::string rest = depth > 6 ? "" : path_to(*held.as<Instance>(), part, depth + 1);
+    const std::string rest = depth > values::deepest_search ? ""
+                                                            : path_to(*held.as<Instance>(), part, depth + 1);
     return rest.empty() ? rest : name + "." + rest;
   };
   for (const auto& [name, slot] : module.attributes.entries()) {

@@ -1,6 +1,7 @@
 #include "rules/memory/added.hpp"
 
 #include "rules/source.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::rules {
 
@@ -56,8 +57,7 @@ std::optional<Added> added_by(const Record& record, const OperationEvent& kept) 
     added.value = as<ListExpr>(*added.value).elements[0];
   added.into = text(*target);
   added.what = text(*added.value);
-  if (added.into.size() > 60 || added.what.size() > 60 || added.what.find('\n') != std::string::npos)
-    return std::nullopt;
+  if (!values::is_quotable(added.into) || !values::is_quotable(added.what)) return std::nullopt;
   return added;
 }
 

@@ -23,12 +23,13 @@ using values::TensorState;
 namespace {
 
 // The operations after what backward passes go through.
+constexpr std::size_t most_of_evaluation = 100'000;  // so that one long loop does not take seconds
 void add_history(const TensorState* state, std::unordered_set<const values::Producer*>& found) {
   std::vector<const TensorState*> open = {state};
   while (!open.empty()) {
     const TensorState* at = open.back();
     open.pop_back();
-    if (!at || !at->made || found.size() > 100'000 || !found.insert(at->made).second) continue;
+    if (!at || !at->made || found.size() > most_of_evaluation || !found.insert(at->made).second) continue;
     open.insert(open.end(), at->made->states.begin(), at->made->states.end());
     open.insert(open.end(), at->made->listed.begin(), at->made->listed.end());
   }

@@ -2,6 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/training_loops.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -48,7 +49,8 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
       const auto& operation = *static_cast<const OperationEvent*>(event);
       if (loops.empty() || !repeats(*loops.back()) || operation.expected) break;
       if (operation.row->operation == Operation::random_number) {
-        if (const Int number = number_of(operation.result); number && drawn.size() < 64)
+        if (const Int number = number_of(operation.result);
+            number && drawn.size() < values::most_compared_events)
           drawn.push_back({number, &operation, loops.back()});
         break;
       }

@@ -3,6 +3,7 @@
 #include "libraries/table/names.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ using values::TensorState;
 
 namespace {
 
-constexpr std::int64_t fewest_classes = 8192, fewest_bytes = std::int64_t{1} << 30;
+constexpr std::int64_t fewest_classes = 8192;  // below these the advice would change little
+constexpr std::int64_t fewest_bytes = std::int64_t{1} << 30;
 
 const TensorState* scores_of(const footprint::Node& node) {
   const std::string_view name = libraries::operator_name(*node.made->row);
@@ -41,7 +43,8 @@ std::int64_t bytes_in_float32(const Record& record, const TensorState& scores) {
 std::int64_t at_peak(
     const Account& account, const StepAccount& step, const footprint::Node& loss, const TensorState& scores) {
   std::vector<Place> places = {loss.made->born};
-  for (const TensorState* at = &scores; at->made && places.size() < 16;) {
+  for (const TensorState* at = &scores;
+      at->made && static_cast<int>(places.size()) < values::deepest_source;) {
     places.push_back(at->made->born);
     const bool same = !at->made->states.empty() && at->made->states[0] &&
         footprint::shares_memory(account.record(), *at->made, at, account.options().device);

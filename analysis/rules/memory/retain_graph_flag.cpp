@@ -3,6 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/training_loops.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -28,7 +29,7 @@ struct After {
         (state->graph_complete && state->graph.empty()))
       return;
     if (state->made) {
-      if (operations.size() > 4096) complete = false;
+      if (operations.size() > values::most_parts) complete = false;
       if (!complete || !operations.insert(state->made).second) return;
       for (const TensorState* each : inputs(*state->made)) add(each);
       return;

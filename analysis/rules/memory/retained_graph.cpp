@@ -9,6 +9,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/training_loops.hpp"
 #include "rules/training/unseen_history.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ namespace {
 std::vector<const values::TensorState*> states_of(const OperationEvent& backward) {
   std::vector<const values::TensorState*> found;
   const auto add = [&](Value value, const auto& again, int depth) -> void {
-    if (value.is(Kind::choice) && depth < 6) {
+    if (value.is(Kind::choice) && depth < values::most_choices) {
       again(value.as<values::Choice>()->yes, again, depth + 1);
       again(value.as<values::Choice>()->no, again, depth + 1);
     } else if (value.is(Kind::tensor)) {
@@ -222,7 +223,8 @@ bool is_part_by_name(const Record& record, const OperationEvent& backward, const
 
 // Has it a history whatever way was taken?
 bool has_history(Value kept, const values::TensorState* state, int depth = 0) {
-  if (!kept.is(Kind::choice) || depth > 4) return state && state->requires_grad == values::Known::yes;
+  if (!kept.is(Kind::choice) || depth > values::most_choices)
+    return state && state->requires_grad == values::Known::yes;
   const auto of = [&](Value side) {
     return has_history(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1);
   };

@@ -20,7 +20,8 @@ using values::TensorRole;
 
 namespace {
 
-constexpr std::size_t most_backwards = 24, most_nodes = 4096;
+constexpr std::size_t most_backwards = 24;  // compared each with each
+constexpr std::size_t most_nodes = 4096;    // operations before each
 
 // Does the graph hold it as the result of an operation through which gradients go? Of a parameter it holds
 // nothing, whatever its first numbers were computed from.

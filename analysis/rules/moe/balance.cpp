@@ -1,5 +1,7 @@
 #include "rules/moe/balance.hpp"
 
+#include "values/limits.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -29,7 +31,7 @@ bool only_of_choices(const TensorState* state) {
     const TensorState* at = open.back();
     open.pop_back();
     if (!seen.insert(at).second) continue;
-    if (seen.size() > 512 || !at->made) return false;
+    if (seen.size() > values::most_operations || !at->made) return false;
     const OpSemantics by = semantics(at);
     // Indices: nothing after them has a gradient.
     if (((by == OpSemantics::chosen || by == OpSemantics::largest) && at->made->part == 1) ||

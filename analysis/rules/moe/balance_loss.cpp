@@ -4,6 +4,7 @@
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -21,7 +22,8 @@ namespace {
 // The dimension along which the numbers add up to the same whatever is learned, as probabilities do; nullopt
 // if there is none.
 std::optional<std::size_t> fixed_dimension(const Record& record, const TensorState* state, int depth = 0) {
-  if (!state || !state->made || depth > 16 || !state->shape.ndim_known) return std::nullopt;
+  if (!state || !state->made || depth > values::deepest_source || !state->shape.ndim_known)
+    return std::nullopt;
   const Producer& made = *state->made;
   const TensorState* from = input(made);
   const std::size_t rank = state->shape.dims.size();
@@ -67,7 +69,7 @@ std::optional<std::size_t> fixed_dimension(const Record& record, const TensorSta
 
 // The softmax whose probabilities were added up to a constant; null if the tensor is no constant.
 const Producer* constant_of(const Record& record, const TensorState* state, int depth = 0) {
-  if (!state || !state->made || depth > 16) return nullptr;
+  if (!state || !state->made || depth > values::deepest_source) return nullptr;
   const Producer& made = *state->made;
   const TensorState* from = input(made);
   switch (semantics(made)) {
@@ -101,7 +103,7 @@ std::vector<const TensorState*> terms(const TensorState* loss) {
   std::vector<const TensorState*> found;
   std::unordered_set<const void*> seen;
   std::vector<const TensorState*> open{loss};
-  while (!open.empty() && found.size() < 4096) {
+  while (!open.empty() && found.size() < values::most_parts) {
     const TensorState* at = open.back();
     open.pop_back();
     if (!at || !seen.insert(identity(at)).second) continue;

@@ -4,6 +4,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules::numerics::epsilon {
@@ -39,7 +40,7 @@ void added(const Record& record, Report& report, Once& once, const Producer& use
 // The type of the parameters, if they are all of one.
 Dtype type_of_parameters(const Record& record, Value module, int depth, bool& any) {
   Dtype found = Dtype::unknown;
-  if (!module.is(Kind::instance) || depth > 8) return found;
+  if (!module.is(Kind::instance) || depth > values::deepest_search) return found;
   for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
     const Value value = slot->value;
     if (value.is(Kind::tensor) && value.as<values::Tensor>()->role == values::TensorRole::parameter) {

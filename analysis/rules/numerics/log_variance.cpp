@@ -27,7 +27,7 @@ const TensorState* logarithm(const TensorState* state) {
 
 // The parts of a sum, whatever their signs and factors.
 void terms_of(const TensorState* state, std::vector<const TensorState*>& terms, int depth = 0) {
-  constexpr int longest_sum = 8;
+  constexpr int longest_sum = 8;  // sums of sums: a loss has few terms
   const OpSemantics by = semantics(state);
   if (!state || depth > longest_sum) return;
   if (by == OpSemantics::add || by == OpSemantics::sub || by == OpSemantics::negate) {

@@ -52,7 +52,7 @@ std::optional<std::size_t> normalized_along(const Record& record, const Producer
 }
 
 std::optional<Unit> unit_of(const Record& record, const TensorState* operand) {
-  constexpr int longest_way = 8;
+  constexpr int longest_way = 8;  // operations back: what is normalized stands near
   bool swapped = false;
   for (int way = 0; operand && operand->made && way < longest_way; ++way) {
     const Producer& made = *operand->made;

@@ -4,6 +4,7 @@
 #include "rules/training/training_loops.hpp"
 #include "symbolic/supposition.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ namespace {
 
 // Does the manager keep a backward of the wrapper's forward from sending gradients, as far as is assumed?
 Known holds_back(const Record& record, const Instance& wrapper, Value manager, int depth = 0) {
-  if (manager.is(Kind::choice) && depth < 6) {
+  if (manager.is(Kind::choice) && depth < values::most_choices) {
     const auto& choice = *manager.as<values::Choice>();
     const Answer which = record.symbols.decide(choice.condition);
     const Known yes = holds_back(record, wrapper, choice.yes, depth + 1),

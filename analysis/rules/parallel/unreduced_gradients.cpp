@@ -19,8 +19,8 @@ namespace {
 
 // The parameters of a module and its parts, and these parts themselves.
 void parameters_of(Value module, std::vector<const values::Object*>& found, int depth = 0) {
-  constexpr int deepest = 8;
-  constexpr std::size_t most = 2'000;
+  constexpr int deepest = 8;           // parts of parts, where nothing remembers what was seen
+  constexpr std::size_t most = 2'000;  // parameters: which of them it is does not matter
   if (depth > deepest || found.size() > most) return;
   if (module.is(Kind::tensor)) {
     if (module.as<values::Tensor>()->role == values::TensorRole::parameter) found.push_back(module.object());
@@ -45,7 +45,7 @@ struct GradientPath {
   bool weights = false;
 
   void follow(const values::TensorState* state, int depth = 0) {
-    constexpr int deepest = 12;
+    constexpr int deepest = 12;  // parts of parts, where what was seen is remembered
     if (gradients) return;
     if (!state || state->unseen || state->is_gradient || depth > deepest) {
       gradients = true;

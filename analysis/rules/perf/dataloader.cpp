@@ -3,6 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/loaders.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <set>
@@ -37,7 +38,7 @@ const OperationEvent* work_of(const Reading& reading) {
 }
 
 void collect(Value value, std::set<const Object*>& found, int depth = 0) {
-  if (depth > 4) return;
+  if (depth > values::deepest_data) return;
   const auto each = [&](const std::vector<Value>& items) {
     for (const Value& item : items) collect(item, found, depth + 1);
   };

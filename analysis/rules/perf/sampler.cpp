@@ -4,6 +4,7 @@
 #include "rules/rule.hpp"
 #include "rules/training/loaders.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ bool is_own(const Record& record, Value value, int depth = 0) {
     return std::any_of(
         items.begin(), items.end(), [&](const Value& item) { return is_own(record, item, depth + 1); });
   };
-  if (!value || depth > 4) return false;
+  if (!value || depth > values::deepest_data) return false;
   switch (value.kind) {
   case Kind::integer:
   case Kind::string: return record.heap.sharing(value) != symbolic::Sharing::uniform;

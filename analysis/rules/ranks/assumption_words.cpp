@@ -2,6 +2,7 @@
 
 #include "rules/ranks/balance.hpp"
 #include "rules/ranks/job_view.hpp"
+#include "values/limits.hpp"
 
 #include <set>
 
@@ -34,9 +35,8 @@ std::string describe_assumption(
       if (own.symbols.sharing(condition) == symbolic::Sharing::uniform && !own.unseen.contains(condition))
         return;
       any_local = any_local || own.symbols.sharing(condition) == symbolic::Sharing::local;
-      constexpr std::size_t longest = 60;
       const std::string_view text = record.text(decision.place);
-      asked.insert(text.size() <= longest && text.find('\n') == std::string_view::npos
+      asked.insert(values::is_quotable(text)
               ? "`" + std::string(text) + "`"
               : "the condition in line " + std::to_string(line_of(record, decision.place)));
     };
@@ -56,7 +56,7 @@ std::string describe_assumption(
   if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
   if (asked.empty()) return "On every path that was analyzed: ";
   std::string text = "Where the ranks agree on ";
-  constexpr std::size_t most_named = 3;
+  constexpr std::size_t most_named = 3;  // conditions that one message names
   // So many answers are hardly ever given together; fewer already, where each rank reads them for itself.
   constexpr std::size_t most_asked = 5;
   if (asked.size() > most_asked || (asked.size() > most_named && (any_local || only_few))) return {};

@@ -95,7 +95,7 @@ bool is_traced(const OperationEvent& event) {
 }
 
 std::optional<std::int64_t> ranks_asked_for(const OperationEvent& event, const symbolic::Context& symbols) {
-  constexpr std::int64_t most = 1 << 20;
+  constexpr std::int64_t most = 1 << 20;  // ranks: a product of more is no job
   const std::string_view factors = libraries::job_size(*event.row);
   std::int64_t product = 1;
   for (std::size_t begin = 0; begin < factors.size();) {

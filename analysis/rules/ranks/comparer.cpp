@@ -87,7 +87,7 @@ void Comparer::run() {
 }
 
 void Comparer::note(const Root& root, const std::string& what) {
-  constexpr std::size_t most = 200;
+  constexpr std::size_t most = 200;  // notes for people who ask why: more is not read
   if (into_.notes.size() >= most) return;
   const std::string given = assumed_ == Assumption::nothing                 ? ""
       : assumed_ == Assumption::gradients                                   ? "given equal gradients, "
@@ -288,7 +288,7 @@ void Comparer::report_assumed(Found& found) {
   if (assumed_ != Assumption::agreement && assumed_ != Assumption::rank &&
       (assumed_ == Assumption::gradients ? !by_gradients_ : defaults_.empty()))
     return;
-  constexpr std::size_t most_told = 3;
+  constexpr std::size_t most_told = 3;  // conditions that one message names
   for (const auto& key : found.order) {
     Mismatch& mismatch = found.by_key.at(key);
     const bool of_messages = mismatch.cause == Cause::making_groups || mismatch.cause == Cause::message ||

@@ -8,9 +8,9 @@
 namespace stepzero::rules {
 
 namespace {
-constexpr std::size_t most_ways = 2000;
-constexpr std::size_t most_asked = 24;  // answers of which pairs are tried
-constexpr std::size_t longest = 60;     // text of a question
+constexpr std::size_t most_ways = 2000;  // through the branches of one rank: each is a run
+constexpr std::size_t most_asked = 24;   // answers of which pairs are tried
+constexpr std::size_t longest = 60;      // text of a question
 
 bool any_branch_at(
     const interpreter::Record& record, Place place, const std::function<bool(values::Cond)>& holds) {

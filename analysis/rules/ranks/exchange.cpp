@@ -12,8 +12,8 @@ using interpreter::Block;
 
 namespace {
 
-constexpr int most_iterations = 12;
-constexpr int largest_world = 4;
+constexpr int most_iterations = 12;  // of messages that answer messages, in one world
+constexpr int largest_world = 4;     // a pipeline of more repeats what four show
 
 // What is certain of one rank's run.
 struct Certain {

@@ -16,7 +16,7 @@ using Totals = std::map<std::string_view, std::int64_t>;
 // counts for: one where their number is not known, on all ranks alike.
 template <class Iterations>
 Totals totals(const RankTrace& trace, const std::string& group, const Iterations& iterations) {
-  constexpr std::int64_t most = 1'000'000;
+  constexpr std::int64_t most = 1'000'000;  // iterations: of more only that they are many counts
   Totals times;
   for (const CommEvent& comm : trace.comms) {
     if (comm.what != CommEvent::What::collective || comm.group != group) continue;

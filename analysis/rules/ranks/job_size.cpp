@@ -39,7 +39,7 @@ int size_of_class(const Record& record, const Root& root) {
 }  // namespace
 
 int size_of_job(const Record& record, const Root& root) {
-  constexpr std::int64_t most = 1 << 20;
+  constexpr std::int64_t most = 1 << 20;  // ranks: what is more is a number of something else
   if (const std::int64_t launched = RunConditions::of(record).launched; launched > 0 && launched < most)
     return static_cast<int>(launched);
   int size = 0;
@@ -104,7 +104,7 @@ bool counts_ranks(const Record& record, Place place) {
 
 // The highest of the ranks that the program asks for by their numbers; -1: none.
 int highest_named_rank(const Record& record) {
-  constexpr std::int64_t most_ranks = 16;
+  constexpr std::int64_t most_ranks = 16;  // each rank is a run
   int highest = -1;
   const auto asked = [&](values::Int side, values::Int with) {
     const auto number = record.symbols.value(with);

@@ -1,5 +1,6 @@
 #include "rules/ranks/module_state.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -39,7 +40,7 @@ bool keeps_buffers(Value wrapper) {
 }  // namespace
 
 bool has_buffers(Value module, int depth) {
-  if (!module.is(Kind::instance) || depth > 6) return false;
+  if (!module.is(Kind::instance) || depth > values::deepest_search) return false;
   for (const auto& [name, slot] : module.as<values::Instance>()->attributes.entries()) {
     if (name.text() == values::ModuleState::has_buffers) return true;
     const Value part = slot->value;

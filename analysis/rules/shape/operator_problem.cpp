@@ -89,7 +89,7 @@ bool of_zero(const symbolic::Context& symbols, symbolic::Cond condition) {
 // of which only its kind is known, and nobody follows a page of decisions: such a way may be none that a run
 // takes.
 bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std::string_view text) {
-  constexpr std::size_t most_parts = 6;
+  constexpr std::size_t most_parts = 6;  // conditions that one message names
   if (text.empty() || text.find('?') != std::string_view::npos) return false;
   bool named = true;
   std::size_t parts = 0;
@@ -195,7 +195,7 @@ struct Failures {
   std::vector<const ProblemEvent*> all;
 
   bool complete() const {
-    constexpr std::size_t most_leaves = 6;
+    constexpr std::size_t most_leaves = 6;  // conditions that one message names
     return when.size() >= 2 && leaves.size() <= most_leaves;
   }
   bool holds(symbolic::Context& symbols, unsigned answers) const {
@@ -280,7 +280,7 @@ static std::vector<symbolic::Cond> conditions_around(
 // Do the branches around rule out the value that fails: on the other side of `isinstance(model, Wrapper)` it
 // is none of the wrappers?
 static bool is_ruled_out(const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
-  constexpr std::size_t most_leaves = 8;
+  constexpr std::size_t most_leaves = 8;  // each is tried both ways: 256 combinations
   if (!problem.assumption) return false;
   Failures alone;
   alone.all.push_back(&problem);
@@ -351,7 +351,7 @@ static symbolic::Cond needed_of(const Record& record, const ProblemEvent& proble
 
 // Does it rest on the shape that an annotation gives? Nothing makes callers keep to it.
 static bool rests_on_annotation(const ProblemEvent& problem) {
-  constexpr std::size_t most_looked_at = 64;
+  constexpr std::size_t most_looked_at = 64;  // tensors before the problem
   std::vector<const values::TensorState*> open;
   const auto add = [&](const values::TensorState* state) {
     if (state && open.size() < most_looked_at && std::find(open.begin(), open.end(), state) == open.end())

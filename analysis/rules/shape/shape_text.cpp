@@ -1,6 +1,7 @@
 #include "rules/shape/shape_text.hpp"
 
 #include "rules/source.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 namespace stepzero::rules {
@@ -34,18 +35,12 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
   return nullptr;
 }
 
-namespace {
-
-bool short_enough(std::string_view text) {
-  return !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
   if (const syntax::Expr* expr = operand_expression(problem, index)) {
     const std::string_view text = record.text({problem.place.chunk, expr->span});
-    if (short_enough(text)) return values::code(text);
+    if (values::is_quotable(text)) return values::code(text);
   }
   return index == 0 ? "the input" : "the other operand";
 }
@@ -53,8 +48,7 @@ std::string operand_text(const Record& record, const ProblemEvent& problem, std:
 std::string layer_text(const Record& record, const ProblemEvent& problem) {
   if (problem.expr) return values::code(record.text({problem.place.chunk, problem.expr->function->span}));
   if (problem.self.is(values::Kind::instance))
-    if (const std::string_view text = record.text(problem.self.object()->born);
-        !text.empty() && short_enough(text))
+    if (const std::string_view text = record.text(problem.self.object()->born); values::is_quotable(text))
       return values::code(text);
   return "the layer";
 }
@@ -185,7 +179,7 @@ std::optional<Fix> fix_transpose(const Record& record, const ProblemEvent& probl
   if (!expr) return std::nullopt;
   const SourceLines source(record, problem.place.chunk);
   std::string text(source.text(*expr));
-  if (!short_enough(text)) return std::nullopt;
+  if (!values::is_quotable(text)) return std::nullopt;
   Fix fix;
   fix.title = "Transpose " + text;
   if (!simple(*expr)) text = "(" + text + ")";

@@ -1,6 +1,7 @@
 #include "rules/training/choices.hpp"
 
 #include "rules/name_hints.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -110,7 +111,7 @@ void replace_choices(TrainingRoot& training_root, std::vector<std::unique_ptr<Op
         if (!(optimizer_in(*other->event) == of) && other->event->calls == event.calls &&
             other->loops == each.loops && exclude_each_other(*other, each))
           sets.join(optimizer_in(*other->event), of);
-      if (others.size() < 16) others.push_back(&each);
+      if (others.size() < values::most_compared_events) others.push_back(&each);
     }
   }
   for (const auto& [object, value] : sets.known()) {

@@ -1,5 +1,7 @@
 #include "rules/training/gated.hpp"
 
+#include "values/limits.hpp"
+
 namespace stepzero::rules {
 
 using namespace interpreter;
@@ -32,7 +34,7 @@ std::string text_of(const Record& record, const BranchEvent& gate, bool side, Co
   if (side && gate.stmt && gate.stmt->kind == syntax::StmtKind::if_) {
     const std::string text(
         record.text({gate.place.chunk, syntax::as<syntax::IfStmt>(*gate.stmt).test->span}));
-    if (!text.empty() && text.size() <= 80 && text.find('\n') == std::string::npos) return text;
+    if (values::is_quotable(text)) return text;
   }
   return record.symbols.text(condition);
 }
@@ -96,7 +98,7 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
 
 std::string record_call(const Record& record, const OperationEvent& event) {
   const std::string text(record.text(event.place));
-  return text.empty() || text.size() > 60 || text.find('\n') != std::string::npos ? "the step" : text;
+  return values::is_quotable(text) ? text : "the step";
 }
 
 }  // namespace stepzero::rules

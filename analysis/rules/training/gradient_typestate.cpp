@@ -4,6 +4,7 @@
 #include "rules/provenance.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -136,7 +137,7 @@ static bool is_scaled_elsewhere(const TrainingRoot& training_root, const Operati
   const values::TensorState* loss = backward.self_state();
   const std::function<bool(Value, const values::TensorState*, int)> is =
       [&](Value given, const values::TensorState* state, int depth) {
-        if (given.is(Kind::choice) && depth < 4) {
+        if (given.is(Kind::choice) && depth < values::most_choices) {
           const auto& choice = *given.as<values::Choice>();
           return is(choice.yes, nullptr, depth + 1) || is(choice.no, nullptr, depth + 1);
         }

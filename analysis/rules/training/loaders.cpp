@@ -1,5 +1,6 @@
 #include "rules/training/loaders.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -69,7 +70,8 @@ std::optional<Reading> reading_of(
 
 std::vector<Value> datasets_of(Value loader) {
   std::vector<Value> found;
-  for (Value at = kept(loader, values::LoaderState::dataset); at.is(Kind::instance) && found.size() < 8;
+  for (Value at = kept(loader, values::LoaderState::dataset);
+      at.is(Kind::instance) && static_cast<int>(found.size()) < values::deepest_data;
       at = kept(at, values::LoaderState::dataset))
     found.push_back(at);
   return found;

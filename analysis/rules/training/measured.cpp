@@ -1,6 +1,7 @@
 #include "rules/training/measured.hpp"
 
 #include "rules/provenance.hpp"
+#include "values/limits.hpp"
 
 #include <unordered_set>
 
@@ -13,7 +14,7 @@ namespace {
 enum class From : std::uint8_t { gradient, other };
 
 From from(const Record& record, const TensorState* state, std::unordered_set<const void*>& seen) {
-  if (!state || seen.size() > 64) return From::other;
+  if (!state || seen.size() > values::most_operations) return From::other;
   if (state->is_gradient) return From::gradient;
   if (!state->made || !seen.insert(identity(state)).second) return From::other;
   const Producer& made = *state->made;

@@ -1,6 +1,7 @@
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -18,7 +19,7 @@ Value attribute(Value value, std::string_view name) {
 }
 
 void Parts::add(Value value, int depth) {
-  if (depth > 12 || found.size() > 4096) {
+  if (depth > values::deepest_module || found.size() > values::most_parts) {
     complete = false;
     return;
   }

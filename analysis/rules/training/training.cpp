@@ -9,6 +9,7 @@
 #include "rules/training/measured.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <typeindex>
@@ -84,7 +85,7 @@ bool holds_gradient(Value value, int depth = 0) {
     return std::any_of(
         items.begin(), items.end(), [&](const Value& item) { return holds_gradient(item, depth + 1); });
   };
-  if (depth > 4) return false;
+  if (depth > values::deepest_data) return false;
   switch (value.kind) {
   case Kind::tensor: return value.as<values::Tensor>()->now()->is_gradient;
   case Kind::unknown:

@@ -5,6 +5,7 @@
 
 #include "rules/training/absent.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -158,7 +159,7 @@ bool on_device(const values::TensorState* state) { return state && values::is_ac
 
 std::string source_excerpt(const Record& record, Place place) {
   std::string text(record.text(place));
-  return text.size() > 60 || text.find('\n') != std::string::npos ? std::string() : text;
+  return values::is_quotable(text) ? text : std::string();
 }
 
 }  // namespace stepzero::rules

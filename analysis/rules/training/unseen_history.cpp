@@ -2,6 +2,7 @@
 
 #include "interpreter/calls/unseen.hpp"
 #include "rules/training/parts.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -13,7 +14,7 @@ using values::Operation;
 
 std::vector<const values::Unknown*> unseen_sources(Value value, const values::TensorState* state, int depth) {
   std::vector<const values::Unknown*> found;
-  if (value.is(Kind::choice) && depth < 4) {
+  if (value.is(Kind::choice) && depth < values::most_choices) {
     for (const Value side : {value.as<values::Choice>()->yes, value.as<values::Choice>()->no})
       for (const values::Unknown* source :
           unseen_sources(side, side.is(Kind::tensor) ? side.as<values::Tensor>()->now() : nullptr, depth + 1))
@@ -35,13 +36,13 @@ std::vector<const values::Unknown*> unseen_sources(Value value, const values::Te
   return found;
 }
 bool holds(const values::Unknown* whole, const values::Unknown* part) {
-  for (int depth = 0; part && depth < 8; part = whole_of(*part), ++depth)
+  for (int depth = 0; part && depth < values::deepest_module; part = whole_of(*part), ++depth)
     if (part == whole) return true;
   return false;
 }
 bool leads_to(const values::Unknown* source, const values::Unknown* loss, int depth) {
   if (holds(source, loss)) return true;
-  if (depth > 6) return false;
+  if (depth > values::deepest_search) return false;
   for (const values::Unknown* at = loss; at; at = whole_of(*at))
     for (const auto& operands : {operands_of(*at), given_to(*at)})
       for (const Object* operand : operands)
@@ -62,7 +63,7 @@ Value unscaled_loss(const TrainingRoot& training_root, const OperationEvent& bac
 }
 // Wrappers train what they wrap, compiled modules what they were compiled from.
 Value unwrapped(Value model) {
-  for (int depth = 0; depth < 4 && model.is(Kind::instance); ++depth) {
+  for (int depth = 0; depth < values::deepest_search && model.is(Kind::instance); ++depth) {
     const auto* wrapper = model.as<Instance>();
     if (wrapper->cls || !wrapper->native) break;
     Value inner = attribute(model, "module");

@@ -14,6 +14,7 @@
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <cmath>
@@ -164,7 +165,7 @@ Dim batch_of(Call& call, const Loading& loading) {
 std::optional<std::string> sizes_apart(Runtime& run, Value a, Value b, int depth = 0) {
   a = run.resolve(a);
   b = run.resolve(b);
-  if (depth > 4) return std::nullopt;
+  if (depth > values::deepest_data) return std::nullopt;
   if (const TensorState *x = tensor_state(run, a), *y = tensor_state(run, b); x && y) {
     if (!x->shape.ndim_known || !y->shape.ndim_known) return std::nullopt;
     bool apart = x->shape.dims.size() != y->shape.dims.size();
@@ -191,10 +192,10 @@ std::optional<std::string> sizes_apart(Runtime& run, Value a, Value b, int depth
 bool holds_none(Runtime& run, Value sample, int depth = 0) {
   sample = run.resolve(sample);
   if (sample.is(Kind::none)) return true;
-  if (depth < 4 && sample.is(Kind::tuple))
+  if (depth < values::deepest_data && sample.is(Kind::tuple))
     return std::ranges::any_of(
         sample.as<values::Tuple>()->items, [&](Value item) { return holds_none(run, item, depth + 1); });
-  if (depth < 4 && sample.is(Kind::dict))
+  if (depth < values::deepest_data && sample.is(Kind::dict))
     return std::ranges::any_of(values::Heap::dict_state(sample)->items,
         [&](const auto& item) { return holds_none(run, item.second, depth + 1); });
   return false;
@@ -268,9 +269,9 @@ void note_dealt(Runtime& run, Value batch, int depth = 0) {
   batch = run.resolve(batch);
   if (batch.is(Kind::unknown)) {
     batch.as<values::Unknown>()->sharing = Sharing::local;
-  } else if (batch.is(Kind::tuple) && depth < 3) {
+  } else if (batch.is(Kind::tuple) && depth < values::deepest_data) {
     for (const Value& item : batch.as<values::Tuple>()->items) note_dealt(run, item, depth + 1);
-  } else if (batch.is(Kind::dict) && depth < 3) {
+  } else if (batch.is(Kind::dict) && depth < values::deepest_data) {
     for (const auto& [key, item] : values::Heap::dict_state(batch)->items) note_dealt(run, item, depth + 1);
   }
 }

@@ -8,6 +8,7 @@
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::libraries {
 
@@ -70,7 +71,7 @@ bool is_up_to_date(Runtime& run, Value dataset) {
 
 Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
   dataset = run.resolve(dataset);
-  if (depth > 8) return {};
+  if (depth > values::deepest_data) return {};
   if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
   if (dataset.is(Kind::tensor)) return {without_first(run, dataset, place), nullptr};
   if (!dataset.is(Kind::instance)) return {};
@@ -147,7 +148,7 @@ Value unseen_on_host(Runtime& run, values::Place place, Value sample, bool part)
 }
 Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::Place place, int depth) {
   sample = run.resolve(sample);
-  if (depth > 6) return unseen_on_host(run, place, sample, depth > 0);
+  if (depth > values::deepest_data) return unseen_on_host(run, place, sample, depth > 0);
   if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
   if (const TensorState* state = array_state(run, sample)) return batched(run, *state, batch, index, place);
   switch (sample.kind) {
@@ -182,7 +183,7 @@ Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::P
 
 Value moved_batch(Runtime& run, Value batch, values::Place place, int depth) {
   batch = run.resolve(batch);
-  if (depth > 4) return batch;
+  if (depth > values::deepest_data) return batch;
   if (const TensorState* state = batch.is(Kind::tensor) ? tensor_state(run, batch) : nullptr) {
     TensorState there = *state;
     there.device = nullptr;

@@ -10,6 +10,7 @@
 #include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <deque>
 
@@ -75,7 +76,7 @@ Value wrapped_init(Call& call) {
 // What the results were computed by.
 void carries(Runtime& run, Value value, const Instance& wrapper, int depth = 0) {
   value = run.resolve(value);
-  if (depth > 2) return;
+  if (depth > values::deepest_data) return;
   switch (value.kind) {
   case Kind::tensor: {
     TensorState state = *value.as<Tensor>()->now();
@@ -233,8 +234,8 @@ struct Flattened {
   int depth = 0;
   void add(Runtime& run, Value value) {
     value = run.resolve(value);
-    is_one_unit = is_one_unit && depth <= 12 && !value.is(Kind::unknown);
-    if (!value.is(Kind::instance) || ++depth > 12) return;
+    is_one_unit = is_one_unit && depth <= values::deepest_module && !value.is(Kind::unknown);
+    if (!value.is(Kind::instance) || ++depth > values::deepest_module) return;
     const auto& part = *value.as<Instance>();
     // Nested wrappers have units of their own.
     const bool own_unit = part.native && part.native->path.ends_with("FullyShardedDataParallel");
@@ -263,7 +264,7 @@ struct Flattened {
 // Does a parameter of the module lie on the CPU, whichever module of several it is?
 bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
-  if (module.is(Kind::choice) && depth < 6)
+  if (module.is(Kind::choice) && depth < values::most_choices)
     return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
         lies_on_cpu(run, module.as<values::Choice>()->no, depth + 1);
   Flattened parts;

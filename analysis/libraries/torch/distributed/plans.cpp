@@ -108,7 +108,7 @@ void named(Runtime& run, Value module, std::string_view path, std::vector<Value>
 // Of a plan that is not known: any layer may give a part.
 void open_layers(Runtime& run, Value module, std::size_t& seen) {
   module = run.resolve(module);
-  constexpr std::size_t most = 4096;
+  constexpr std::size_t most = 4096;  // modules of one model
   if (!module.is(Kind::instance) || ++seen > most) return;
   Instance& layer = *module.as<Instance>();
   if (!layer.cls && layer.native &&
@@ -141,7 +141,7 @@ Value parallelized(Call& call) {
 Value distributed_module(Call& call) {
   const Value function = call.run.resolve(call.at(2));
   std::size_t seen = 0;
-  constexpr std::size_t most = 1024;
+  constexpr std::size_t most = 1024;  // layers that one plan names
   const auto walk = [&](const auto& self, Value module, const std::string& name) -> void {
     module = call.run.resolve(module);
     if (!module.is(Kind::instance) || ++seen > most) return;

@@ -6,6 +6,7 @@
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <deque>
 
@@ -20,7 +21,7 @@ namespace {
 // Is the module, or one in it, known to be sharded?
 bool is_sharded(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
-  if (!module.is(Kind::instance) || depth > 6) return false;
+  if (!module.is(Kind::instance) || depth > values::deepest_search) return false;
   const auto& object = *module.as<Instance>();
   if (object.native && object.native->row && object.native->row->backward == &backward_of_fsdp) return true;
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {

@@ -3,6 +3,7 @@
 #include "libraries/torch/meaning/contents.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
 #include "libraries/torch/ops/operators.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -90,7 +91,7 @@ Among picked_of(const Op& op, const values::Producer& made, int depth) {
 }
 
 Among among(const Op& op, const TensorState& state, int depth) {
-  if (depth > 8 || !is_integral(state.dtype)) return {};
+  if (depth > values::deepest_source || !is_integral(state.dtype)) return {};
   if (const Content* content = held(op, state)) {
     const Numbers& numbers = content->numbers;
     const auto width = state.shape.dims.size() == 2 ? op.value(state.shape.dims[1]) : std::nullopt;
@@ -110,7 +111,7 @@ Among among(const Op& op, const TensorState& state, int depth) {
   case OpSemantics::joined: {
     Among found{{}, true, false};
     for (const TensorState* each : made->listed) {
-      if (!each || found.rows.size() > 256) return {};
+      if (!each || found.rows.size() > values::most_operations) return {};
       Among more = among(op, *each, depth + 1);
       found.in_order = found.in_order && more.rows.size() == 1 && each->shape.dims.size() == 1 &&
           state.shape.dims.size() == 2 && held(op, *each) && made->arguments.size() > 1 &&
@@ -189,8 +190,8 @@ Int number_outside(Op& op, Value indices, Int low, Int high, std::optional<std::
 
 const values::Extent* extent_among(Op& op, Value value) {
   const TensorState* state = op.tensor(value);
-  constexpr int most_steps = 8;
-  bool some = false;  // of the elements that the bounds are known of
+  constexpr int most_steps = 8;  // operations back: indices are made by few
+  bool some = false;             // of the elements that the bounds are known of
   for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
     if (const values::Extent* own = op.run.heap().extent_of(*state)) return some && own->met ? nullptr : own;
     const values::Producer* made = state->made;
@@ -215,7 +216,7 @@ std::optional<Bounds> bounds_of(Op& op, Value value) {
     return Bounds{extent->low, extent->high, extent->met, extent->what};
   // Of a few numbers all are known.
   const TensorState* state = op.tensor(value);
-  constexpr int most_steps = 8;
+  constexpr int most_steps = 8;  // operations back: indices are made by few
   for (int i = 0; i < most_steps && state && is_integral(state->dtype); ++i) {
     if (const Content* content = held(op, *state)) {
       Bounds found{nullptr, nullptr, true, {}};

@@ -44,7 +44,7 @@ const TensorState* given_to(const TensorState& state) {
 bool only_arranges(OpSemantics semantics) {
   return semantics == OpSemantics::same || semantics == OpSemantics::rearranged;
 }
-constexpr int longest_way = 12;
+constexpr int longest_way = 12;  // operations back, that only arrange: losses and views are few
 
 // A layer whose weights are trained.
 bool is_trained_layer(const Op& op, Value value) {

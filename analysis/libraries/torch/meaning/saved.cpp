@@ -4,6 +4,7 @@
 #include "libraries/table/columns.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/torch/nn/modules.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -126,7 +127,7 @@ class History {
 public:
   explicit History(Runtime& run) : run_(run) {}
   std::optional<Overwritten> find(Value tensor, const TensorState& state) {
-    constexpr std::size_t most = 4096;
+    constexpr std::size_t most = 4096;  // operations before a loss that are looked through
     pending_.push_back({tensor, &state});
     while (!pending_.empty() && seen_.size() < most) {
       const auto [holder, now] = pending_.back();
@@ -175,7 +176,7 @@ private:
 
 std::string written_text(Runtime& run, values::Place place) {
   std::string text(run.record().text(place));
-  return text.size() <= 50 && text.find('\n') == std::string::npos ? "`" + text + "`" : std::string();
+  return values::is_quotable(text) ? "`" + text + "`" : std::string();
 }
 
 void judge_history(Call& call, Value loss, const TensorState& state) {

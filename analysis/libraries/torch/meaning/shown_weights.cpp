@@ -11,7 +11,7 @@ bool writes_in_place(const values::Producer& made) {
 }
 
 const values::Tensor* shown_weights(values::Value value) {
-  constexpr int longest_way = 12;
+  constexpr int longest_way = 12;  // views of views of a weight
   const auto* tensor = value.is(Kind::tensor) ? value.as<values::Tensor>() : nullptr;
   const values::TensorState* state = tensor ? tensor->now() : nullptr;
   for (int way = 0; tensor && way < longest_way; ++way) {

@@ -47,7 +47,7 @@ Step step_of(Runtime& run, Value item) {
 // The modules that run one after the other, those of containers in the container, too. False: it is not known
 // which, or they are too many.
 bool steps_in_a_row(Runtime& run, const std::vector<Value>& items, std::vector<Step>& steps) {
-  constexpr std::size_t most = 64;
+  constexpr std::size_t most = 64;  // layers of a Sequential that are tried in a row
   for (const Value& raw : items) {
     const Value item = run.resolve(raw);
     if (steps.size() > most) return false;

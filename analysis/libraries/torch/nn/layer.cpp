@@ -2,6 +2,7 @@
 #include "libraries/torch/nn/layer.hpp"
 #include "interpreter/record.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -52,9 +53,7 @@ std::string called(const Op& op) {
   if (!op.call.self.is(Kind::instance)) return code(op.title());
   const auto displayed = [&](values::Place place) {
     const std::string_view text = op.run.record().text(place);
-    return !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos
-        ? text
-        : std::string_view{};
+    return values::is_quotable(text) ? text : std::string_view{};
   };
   if (op.call.expr)
     if (const auto text = displayed({op.call.place.chunk, op.call.expr->function->span}); !text.empty())

@@ -107,7 +107,7 @@ Parts parts_of(Runtime& run, const Instance& module) {
 namespace {
 
 constexpr std::size_t max_modules = 4096;  // of one tree that is walked
-constexpr std::size_t max_applied = 512;
+constexpr std::size_t max_applied = 512;   // modules to which a function is applied one by one
 
 // ---------------------------------------------------------------- the tree
 

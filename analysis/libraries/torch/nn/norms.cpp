@@ -1,6 +1,7 @@
 // Normalization layers and functions.
 #include "libraries/torch/nn/layer.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::libraries {
 
@@ -90,8 +91,9 @@ Value synchronized(Call& call) {
 }
 // The layers of the module that normalize over batches by themselves are made anew.
 Value with_synchronized(Runtime& run, Value module, int depth) {
+  constexpr int deepest_converted = 16;  // modules within modules: a module that holds itself ends here
   module = run.resolve(module);
-  if (!module.is(Kind::instance) || depth > 16) return module;
+  if (!module.is(Kind::instance) || depth > deepest_converted) return module;
   const auto& object = *module.as<Instance>();
   const std::string_view path = object.native ? object.native->path : std::string_view{};
   if (!object.cls && path.starts_with("torch.nn.BatchNorm")) {

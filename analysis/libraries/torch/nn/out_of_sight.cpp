@@ -4,6 +4,7 @@
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <unordered_set>
 
@@ -15,7 +16,9 @@ namespace {
 
 void lose_dtypes_of(Runtime& run, Value value, std::unordered_set<const values::Object*>& seen, int depth) {
   const Name dtype(values::ModuleState::dtype);
-  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
+  if (!seen.insert(value.object()).second || depth > values::deepest_module ||
+      seen.size() > values::most_parts)
+    return;
   auto& module = *value.as<Instance>();
   if (const values::Slot* slot = module.attributes.find(dtype);
       slot && slot->value.is(Kind::dtype) && slot->value.dtype() != Dtype::unknown)
@@ -36,7 +39,9 @@ void lose_dtypes_of(Runtime& run, Value value, std::unordered_set<const values::
 // more whether it is trained; what is `handed` to unseen code keeps that, and only proves nothing.
 void lose_trained(
     Runtime& run, Value value, bool handed, std::unordered_set<const values::Object*>& seen, int depth) {
-  if (!seen.insert(value.object()).second || depth > 32 || seen.size() > 4096) return;
+  if (!seen.insert(value.object()).second || depth > values::deepest_module ||
+      seen.size() > values::most_parts)
+    return;
   auto& module = *value.as<Instance>();
   if (handed && module.cls && !module.attributes.find(Name(values::ModuleState::in_hands)))
     run.heap().set(
@@ -61,7 +66,7 @@ void lose_trained(
 void may_lie_on_gpu_in(
     Runtime& run, Value value, bool from_cpu, std::unordered_set<const values::Object*>& seen, int depth) {
   value = run.resolve(value);
-  if (depth > 32 || seen.size() > 4096) return;
+  if (depth > values::deepest_module || seen.size() > values::most_parts) return;
   const auto go_on = [&](Value part) { may_lie_on_gpu_in(run, part, from_cpu, seen, depth + 1); };
   switch (value.kind) {
   case Kind::tensor: {

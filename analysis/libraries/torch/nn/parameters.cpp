@@ -8,6 +8,7 @@
 #include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 #include <unordered_set>
 
@@ -249,7 +250,7 @@ bool is_collection(Value value) {
 void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<const values::Object*>& seen,
     bool certain, int depth) {
   value = run.resolve(value);
-  if (depth > 32) return;
+  if (depth > values::deepest_module) return;
   switch (value.kind) {
   case Kind::instance: {
     if (!seen.insert(value.object()).second) return;

@@ -8,6 +8,7 @@
 #include "libraries/table/op.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <map>
@@ -19,7 +20,7 @@ using values::TensorRole;
 namespace {
 
 constexpr std::size_t most_tensors = 1024;  // of one module that are named one by one
-constexpr int most_levels = 16;
+constexpr int most_levels = 16;             // modules in modules: keys of a state have fewer dots
 
 struct Named {
   std::map<std::string, const TensorState*> tensors;
@@ -265,7 +266,7 @@ void judge(Call& call, const Named& ours) {
 // A module that takes its state in its own way may take tensors of other sizes with it.
 void forget_sizes(Call& call, Value value, int depth = 0) {
   value = call.run.resolve(value);
-  if (depth > 8) return;
+  if (depth > values::deepest_data) return;
   if (value.is(Kind::list)) {
     for (const Value& item : std::vector(values::Heap::list_state(value)->items))
       forget_sizes(call, item, depth + 1);

@@ -44,7 +44,7 @@ void hold_block(Op& op, bool decodes) {
 
 // Copies of one layer, as many as are known.
 void hold_copies(Op& op) {
-  constexpr std::int64_t most = 64;
+  constexpr std::int64_t most = 64;  // layers of which each gets modules of its own
   const Value layer = op.kept(values::ModuleState::layer);
   const auto count = op.value(setting_dim(op, "num_layers"));
   if (!layer.is(Kind::instance) || layer.as<Instance>()->symbolic || !count || *count < 1 || *count > most)

@@ -252,6 +252,8 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
 }
 // A number among the data that was read from a tensor, as a tensor among them is.
 const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
+  constexpr int deepest_list = 3;             // with so many items each, as below: one number is enough
+  constexpr std::size_t most_looked_at = 64;  // of a list: the others are made the same way
   data = op.run.resolve(data);
   if (const TensorState* state = op.tensor(data); state && state->requires_grad == Known::yes) {
     auto* number = op.run.heap().unknown("", Sharing::unseen, op.call.place).as<values::Unknown>();
@@ -260,10 +262,10 @@ const values::Unknown* read_number(Op& op, Value data, int depth = 0) {
   }
   if (data.is(Kind::unknown))
     return data.as<values::Unknown>()->is_number ? data.as<values::Unknown>() : nullptr;
-  if (depth > 3 || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
+  if (depth > deepest_list || (!data.is(Kind::list) && !data.is(Kind::tuple))) return nullptr;
   const auto& items = data.is(Kind::list) ? values::Heap::list_state(data)->items
                                           : data.as<values::Tuple>()->items;
-  for (std::size_t i = 0; i < items.size() && i < 64; ++i)
+  for (std::size_t i = 0; i < items.size() && i < most_looked_at; ++i)
     if (const auto* found = read_number(op, items[i], depth + 1)) return found;
   return data.is(Kind::list) && values::Heap::list_state(data)->rest
       ? read_number(op, values::Heap::list_state(data)->rest, depth + 1)

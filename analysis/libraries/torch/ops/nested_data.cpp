@@ -2,6 +2,7 @@
 
 #include "libraries/numpy/arrays.hpp"
 #include "libraries/torch/ops/operators.hpp"
+#include "values/limits.hpp"
 #include "values/numbers.hpp"
 
 #include <cstdlib>
@@ -28,9 +29,11 @@ Int steps_between(Op& op, Int start, Int end, std::int64_t step) {
 
 namespace {
 
+constexpr std::size_t deepest_list = 16;  // more than tensors have dimensions
+
 void look_into(Op& op, Value data, NestedLists& found, std::size_t depth, int& budget) {
   data = op.run.resolve(data);
-  if (--budget < 0 || depth > 16) {
+  if (--budget < 0 || depth > deepest_list) {
     found.shape_known = found.dtype_known = false;
     return;
   }

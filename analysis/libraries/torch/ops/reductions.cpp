@@ -49,7 +49,8 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
 }  // namespace
 
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
-  if (shape.ndim_known && shape.dims.size() > 64) {
+  constexpr std::size_t most_dims = 64;  // PyTorch keeps the dimensions as the bits of one number
+  if (shape.ndim_known && shape.dims.size() > most_dims) {
     op.fail(ProblemKind::argument,
         code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " +
             std::to_string(shape.dims.size()));

@@ -32,7 +32,8 @@ void trace(Op& op, const Shape& from, std::vector<Dim>& dims) {
       }
       std::vector<Dim> group;
       Int total = op.s.constant(1);
-      while (k < old.size() && total != made.size && group.size() < 8) {
+      constexpr std::size_t most_joined = 8;  // dimensions that `view` makes one: layouts have fewer
+      while (k < old.size() && total != made.size && group.size() < most_joined) {
         if (!old[old_at(k)].size) return;
         total = op.s.mul(total, old[old_at(k)].size);
         group.push_back(old[old_at(k++)]);
