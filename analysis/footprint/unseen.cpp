@@ -1,24 +1,55 @@
 #include "footprint/unseen.hpp"
 
+#include "libraries/table/table.hpp"
 #include "syntax/walk.hpp"
+#include "values/internal_rows.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
 namespace stepzero::footprint {
 
-using interpreter::CallSite;
-using syntax::as;
-using syntax::Expr;
-using syntax::ExprKind;
-using syntax::Stmt;
-using syntax::StmtKind;
+using interpreter::Fact;
+using syntax::Name;
 using values::Kind;
 using values::Place;
+using values::Unknown;
 
 namespace {
 
-// Values of code that is not seen have no history: who made them is read from the program's own assignments.
+Value kept(const Unknown& value, values::KeptKey key) { return value.attributes.value(Name(key)); }
+
+// The object that it is a part of or that gave it; null: it is the program's own. A module of Python gives
+// all that is called in it.
+const Unknown* source_of(const Unknown& value, values::KeptKey key) {
+  const Value source = kept(value, key);
+  return source.is(Kind::unknown) && !kept(*source.as<Unknown>(), values::UnknownState::imported)
+      ? source.as<Unknown>()
+      : nullptr;
+}
+
+// `model.half()` gives the model.
+bool is_given_by_module(const Unknown& value) {
+  std::string_view method = value.name.substr(value.name.rfind('.') + 1);
+  if (!method.ends_with("()")) return false;
+  method.remove_suffix(2);
+  return libraries::table().find(std::string(libraries::table().types().module) + "." + std::string(method));
+}
+
+// The object that a call made: what was moved is what it was before, and a part belongs to the whole.
+const Unknown& made_first(const Unknown& value) {
+  const Unknown* at = &value;
+  for (int steps = 0; steps < values::deepest_module; ++steps) {
+    const Unknown* source = source_of(*at, values::MovedState::same_module);
+    if (!source) source = source_of(*at, values::UnknownState::whole);
+    if (!source && is_given_by_module(*at)) source = source_of(*at, values::UnknownState::given_by);
+    if (!source) break;
+    at = source;
+  }
+  return *at;
+}
+
 class Search {
 public:
   explicit Search(const Account& account) : account_(account), record_(account.record()) {}
@@ -26,36 +57,47 @@ public:
   std::vector<UnseenModel> find() {
     for (const ModelAccount& model : account_.models()) add_parts(model);
     for (const Optimizer& optimizer : account_.optimizers())
-      if (!optimizer.complete) add_models_of(optimizer);
-    for (const Value& value : account_.values()) add_model_of_trainer(value);
-    if (found_.empty() && account_.models().empty()) add_models_of_file();
+      if (!optimizer.complete)
+        for (const Value& given : optimizer.made->arguments) add_trained(given, &optimizer, 0);
+    for (const Value& value : account_.values())
+      if (value.is(Kind::instance))
+        add_model(attribute(record_, *value.as<Instance>(), values::TrainerState::model), nullptr);
+    // Whoever is given the parameters of a model may be unseen, too.
+    if (found_.empty() && account_.models().empty())
+      for (const Fact& fact : record_.facts)
+        if (record_.in_file(fact.place)) add_listed(fact.value, nullptr);
     return std::move(found_);
   }
 
 private:
-  static constexpr int most_steps = 6;
-
-  // Where a name is looked up: in a function that was called from somewhere, or in a module.
-  struct Scope {
-    Place at;
-    const CallSite* calls = nullptr;
-  };
-
-  std::string_view text(std::uint32_t chunk, const Expr& expr) const {
-    return record_.text({chunk, expr.span});
-  }
   std::string_view name_of(const ModelAccount& model) const {
-    for (const interpreter::Fact& fact : record_.facts)
-      if (fact.role == interpreter::Fact::Role::assignment && fact.value.is(Kind::instance) &&
+    for (const Fact& fact : record_.facts)
+      if (fact.role == Fact::Role::assignment && fact.value.is(Kind::instance) &&
           fact.value.as<Instance>() == model.object && record_.in_file(fact.place))
         return record_.text(fact.place);
     return {};
   }
-  bool is_known(Place call) const {
-    return std::ranges::any_of(account_.values(), [&](const Value& value) {
-      const Value object = decided(record_, value);
-      return object.is(Kind::instance) && object.object()->born == call;
-    });
+  // What the call is assigned to; empty: it stands in another statement.
+  std::string_view name_at(Place call) const {
+    std::string_view found;
+    if (const syntax::Stmt* statement = record_.chunk(call).statement())
+      syntax::for_each_statement(*statement, [&](const syntax::Stmt& stmt) {
+        if (stmt.kind != syntax::StmtKind::assign) return;
+        const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+        if (assign.targets.size() == 1 && assign.value && assign.value->span.holds(call.span))
+          found = record_.text({call.chunk, assigned_to(*assign.targets[0], *assign.value, call)->span});
+      });
+    return found;
+  }
+  // Of `trunk, head = create(…), create(…)` the one that gets the call.
+  static const syntax::Expr* assigned_to(const syntax::Expr& target, const syntax::Expr& value, Place call) {
+    if (target.kind != syntax::ExprKind::tuple || value.kind != syntax::ExprKind::tuple) return &target;
+    const auto& targets = syntax::as<syntax::TupleExpr>(target).elements;
+    const auto& values = syntax::as<syntax::TupleExpr>(value).elements;
+    if (targets.size() == values.size())
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i]->span.holds(call.span)) return targets[i];
+    return &target;
   }
   void add(UnseenModel model) {
     if (std::ranges::none_of(found_, [&](const UnseenModel& other) {
@@ -63,219 +105,79 @@ private:
         }))
       found_.push_back(std::move(model));
   }
+  // What is called, `timm.create_model` of a call there; empty: it is no call of something with a name.
+  std::string_view called_at(Place place) const {
+    const std::string_view text = place ? record_.text(place) : std::string_view{};
+    const std::string_view called = text.substr(0, text.find('('));
+    return called.size() < text.size() && called.find_first_of("\n ") == std::string_view::npos
+        ? called
+        : std::string_view{};
+  }
 
   void add_parts(const ModelAccount& model) {
     const std::string_view name = name_of(model);
     for (const UnseenPart& part : model.tree.unseen) {
-      std::string_view by = record_.text(part.made);
-      by = by.substr(0, by.find('('));
+      const std::string_view by = called_at(part.made);
       // What moves it does not make it.
-      if (by.empty() || by.find_first_of("\n ") != std::string_view::npos || by.ends_with(".to") ||
-          by.ends_with(".cuda"))
-        continue;
+      if (by.empty() || by.ends_with(".to") || by.ends_with(".cuda")) continue;
       add({(name.empty() ? model.tree.modules[0].type : std::string(name)) + "." + part.path, std::string(by),
           part.made, nullptr});
     }
   }
 
-  void add_model_of_trainer(const Value& value) {
-    if (!value.is(Kind::instance)) return;
-    const auto& trainer = *value.as<Instance>();
-    const Value model = attribute(record_, trainer, values::TrainerState::model);
-    const Expr* call = model.is(Kind::unknown) ? expression_at(trainer.born) : nullptr;
-    if (!call || call->kind != ExprKind::call) return;
-    const auto& made = as<syntax::CallExpr>(*call);
-    const Expr* given = made.arguments.empty() ? nullptr : made.arguments[0];
-    for (const syntax::Keyword& keyword : made.keywords)
-      if (keyword.name.text() == "model") given = keyword.value;
-    if (given) trace(trainer.born.chunk, *given, {trainer.born, nullptr}, nullptr, 0);
+  void add_model(Value model, const Optimizer* optimizer) {
+    if (!model.is(Kind::unknown)) return;
+    const Unknown& made = made_first(*model.as<Unknown>());
+    const std::string_view by = called_at(made.born);
+    if (by.empty()) return;
+    const std::string_view name = name_at(made.born);
+
+    add({std::string(name.empty() ? record_.text(made.born) : name), std::string(by), made.born, optimizer});
   }
 
-  void add_models_of(const Optimizer& optimizer) {
-    const Place at = optimizer.made->place;
-    if (const Expr* call = expression_at(at); call && call->kind == ExprKind::call) {
-      for (const Expr* argument : as<syntax::CallExpr>(*call).arguments)
-        look(at.chunk, *argument, {at, optimizer.made->calls}, &optimizer, 0);
-      for (const syntax::Keyword& keyword : as<syntax::CallExpr>(*call).keywords)
-        look(at.chunk, *keyword.value, {at, optimizer.made->calls}, &optimizer, 0);
-    }
+  // `model.parameters()`
+  bool add_listed(Value value, const Optimizer* optimizer) {
+    const auto* list = value.is(Kind::instance) ? value.as<Instance>() : nullptr;
+    if (!list || !list->native || list->native->path != values::InternalRow::parameters) return false;
+    add_model(attribute(record_, *list, values::OptimizerState::of), optimizer);
+    return true;
   }
 
-  // Whoever is given the parameters of a model may be unseen, too.
-  void add_models_of_file() {
-    for (std::uint32_t i = 1; i < record_.chunks.size(); ++i)
-      if (record_.chunks[i].path == record_.path && record_.chunks[i].statement())
-        syntax::for_each_expression(*record_.chunks[i].statement(), [&](const Expr& expr) {
-          const Expr* function = expr.kind == ExprKind::call ? as<syntax::CallExpr>(expr).function : nullptr;
-          if (function && function->kind == ExprKind::attribute &&
-              as<syntax::AttributeExpr>(*function).attribute.text() == "parameters")
-            trace(i, *as<syntax::AttributeExpr>(*function).object, {{i, expr.span}, nullptr}, nullptr, 0);
-        });
-  }
-
-  const Expr* expression_at(Place place) const {
-    const Stmt* root = place ? record_.chunk(place).statement() : nullptr;
-    const Expr* found = nullptr;
-    if (root)
-      syntax::for_each_expression(*root, [&](const Expr& expr) {
-        if (expr.span.begin == place.span.begin && expr.span.end == place.span.end)
-          found = found ? found : &expr;
-      });
-    return found;
-  }
-
-  // The modules whose parameters the expression takes; a name stands for what was assigned to it.
-  void look(
-      std::uint32_t chunk, const Expr& given, const Scope& scope, const Optimizer* optimizer, int steps) {
-    bool any = false;
-    syntax::for_each_expression(given, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::call) return;
-      const Expr& function = *as<syntax::CallExpr>(expr).function;
-      if (function.kind != ExprKind::attribute) return;
-      const std::string_view name = as<syntax::AttributeExpr>(function).attribute.text();
-      if (name != "parameters" && name != "named_parameters") return;
-      any = true;
-      trace(chunk, *as<syntax::AttributeExpr>(function).object, scope, optimizer, 0);
-    });
-    if (any || steps > most_steps) return;
-    syntax::for_each_expression(given, [&](const Expr& expr) {
-      if (expr.kind != ExprKind::name) return;
-      for (const auto& [at, value] : assigned(text(chunk, expr), scope))
-        look(at, *value, scope, optimizer, steps + 1);
-    });
-  }
-
-  // Who makes the module that the expression names?
-  void trace(
-      std::uint32_t chunk, const Expr& module, const Scope& scope, const Optimizer* optimizer, int steps) {
-    if (steps > most_steps) return;
-    if (module.kind == ExprKind::call)
-      return made(chunk, module, record_.text({chunk, module.span}), {scope, optimizer, steps});
-    if (module.kind != ExprKind::name && module.kind != ExprKind::attribute) return;
-    const std::string name(text(chunk, module));
-    const auto values = assigned(name, scope);
-    for (const auto& [at, value] : values) {
-      // An attribute is assigned in another function.
-      const Scope there = name.find('.') == std::string::npos ? scope : Scope{{at, value->span}, nullptr};
-      const Expr* call = value;
-      // `create().to(device)` is what `create()` makes.
-      while (call->kind == ExprKind::call &&
-          as<syntax::CallExpr>(*call).function->kind == ExprKind::attribute &&
-          as<syntax::AttributeExpr>(*as<syntax::CallExpr>(*call).function).object->kind == ExprKind::call)
-        call = as<syntax::AttributeExpr>(*as<syntax::CallExpr>(*call).function).object;
-      if (call->kind == ExprKind::call)
-        made(at, *call, name, {there, optimizer, steps + 1});
-      else
-        trace(at, *call, there, optimizer, steps + 1);
-    }
-    if (!values.empty()) return;
-    if (const auto given = argument(name, scope))
-      trace(given->chunk, *given->value, given->scope, optimizer, steps + 1);
-  }
-
-  struct Way {
-    Scope scope;
-    const Optimizer* optimizer;
-    int steps;
-  };
-  void made(std::uint32_t chunk, const Expr& call, std::string_view name, const Way& way) {
-    const Place place{chunk, call.span};
-    const Expr& function = *as<syntax::CallExpr>(call).function;
-    const std::string_view by = text(chunk, function);
-    // `model = model.to(device)` makes nothing.
-    if (by.starts_with(name) && by.substr(name.size()).starts_with('.')) return;
-    if (is_known(place) || by.find_first_of("\n( ") != std::string_view::npos) return;
-    // What PyTorch wraps is what is made.
-    if (by.starts_with("torch.") &&
-        std::ranges::any_of(as<syntax::CallExpr>(call).arguments,
-            [&](const Expr* each) { return text(chunk, *each) == name; }))
+  // The models of what an optimizer is given.
+  void add_trained(Value value, const Optimizer* optimizer, int depth) {
+    if (depth > values::deepest_data || add_listed(value, optimizer)) return;
+    const auto each = [&](const std::vector<Value>& items) {
+      for (const Value& item : items) add_trained(item, optimizer, depth + 1);
+    };
+    switch (value.kind) {
+    case Kind::choice:
+      add_trained(value.as<values::Choice>()->yes, optimizer, depth + 1);
+      add_trained(value.as<values::Choice>()->no, optimizer, depth + 1);
       return;
-    if (!follow_returns(function, name, way)) add({std::string(name), std::string(by), place, way.optimizer});
-  }
-
-  // A function of the file: what it gives back. False: it is none.
-  bool follow_returns(const Expr& function, std::string_view name, const Way& way) {
-    const std::string_view called = syntax::last_name(function);
-    bool is_own = false;
-    if (way.steps > most_steps || called.empty()) return false;
-    for (std::uint32_t i = 1; i < record_.chunks.size(); ++i) {
-      const interpreter::ChunkOf& chunk = record_.chunks[i];
-      if (chunk.path != record_.path || !chunk.statement()) continue;
-      syntax::for_each_statement(*chunk.statement(), [&](const Stmt& stmt) {
-        if (stmt.kind != StmtKind::function || as<syntax::FunctionStmt>(stmt).name.text() != called) return;
-        is_own = true;
-        syntax::for_each_statement(stmt, [&](const Stmt& inner) {
-          if (inner.kind != StmtKind::return_ || !as<syntax::ReturnStmt>(inner).value) return;
-          const Expr& value = *as<syntax::ReturnStmt>(inner).value;
-          if (value.kind == ExprKind::call)
-            made(i, value, name, {{{i, value.span}, nullptr}, way.optimizer, way.steps + 1});
-          else
-            trace(i, value, {{i, value.span}, nullptr}, way.optimizer, way.steps + 1);
-        });
-      });
+    case Kind::tensor:
+      if (const auto* made = value.as<values::Tensor>()->now()->made; made && made->self)
+        add_model(made->self, optimizer);
+      return;
+    case Kind::tuple: return each(value.as<values::Tuple>()->items);
+    case Kind::list:
+    case Kind::iterator:
+      if (const auto* state = values::Heap::list_state(value)) {
+        each(state->items);
+        add_trained(state->rest, optimizer, depth + 1);
+      }
+      return;
+    case Kind::dict:
+      if (const auto* state = values::Heap::dict_state(value))
+        for (const auto& [key, item] : state->items) add_trained(item, optimizer, depth + 1);
+      return;
+    case Kind::unknown:
+      // What a method of the model gave: `model.parameter_groups()`.
+      for (const values::KeptKey key : {values::UnknownState::whole, values::UnknownState::given_by})
+        if (const Unknown* source = source_of(*value.as<Unknown>(), key))
+          return add_trained(Value::of(Kind::unknown, source), optimizer, depth + 1);
+      return add_model(value, optimizer);
+    default: return;
     }
-    return is_own;
-  }
-
-  struct Assigned {
-    std::uint32_t chunk;
-    const Expr* value;
-  };
-  // In the order of the text, of the function around and of the module; an attribute wherever it is assigned.
-  std::vector<Assigned> assigned(std::string_view name, const Scope& scope) const {
-    std::vector<Assigned> found;
-    const interpreter::ChunkOf& own = record_.chunk(scope.at);
-    const bool is_attribute = name.find('.') != std::string_view::npos;
-    const std::uint32_t before = record_.span(scope.at).begin;
-    for (std::uint32_t i = 1; i < record_.chunks.size(); ++i) {
-      const interpreter::ChunkOf& chunk = record_.chunks[i];
-      if (chunk.path != own.path || !chunk.statement()) continue;
-      const bool is_own = i == scope.at.chunk;
-      const auto add = [&](const Expr& target, const Expr* value) {
-        if (value && text(i, target) == name && (is_attribute || chunk.absolute(target.span).begin < before))
-          found.push_back({i, value});
-      };
-      const auto visit = [&](const auto& self, const Stmt& stmt) -> void {
-        // What is local to another function is another variable.
-        if (stmt.kind == StmtKind::function && !is_attribute && !(is_own && stmt.span.holds(scope.at.span)))
-          return;
-        if (stmt.kind == StmtKind::assign)
-          for (const Expr* target : as<syntax::AssignStmt>(stmt).targets)
-            add(*target, as<syntax::AssignStmt>(stmt).value);
-        if (stmt.kind == StmtKind::ann_assign)
-          add(*as<syntax::AnnAssignStmt>(stmt).target, as<syntax::AnnAssignStmt>(stmt).value);
-        syntax::for_each_block(stmt, [&](syntax::Block block) {
-          for (const Stmt* inner : block) self(self, *inner);
-        });
-      };
-      visit(visit, *chunk.statement());
-    }
-    return found;
-  }
-
-  struct Given {
-    std::uint32_t chunk;
-    const Expr* value;
-    Scope scope;
-  };
-  // What the caller gives for the parameter of the function around.
-  std::optional<Given> argument(std::string_view name, const Scope& scope) const {
-    if (!scope.calls) return {};
-    const Expr* call = expression_at(scope.calls->place);
-    const auto* function = scope.calls->function;
-    if (!call || call->kind != ExprKind::call || !function || !function->parameters) return {};
-    const auto& made = as<syntax::CallExpr>(*call);
-    const Scope around{scope.calls->place, scope.calls->outer};
-    const auto answer = [&](const Expr* value) { return Given{scope.calls->place.chunk, value, around}; };
-    for (const syntax::Keyword& keyword : made.keywords)
-      if (keyword.name.text() == name) return answer(keyword.value);
-    std::size_t at = 0;
-    for (const syntax::Parameter& parameter : function->parameters->list) {
-      if (at == 0 && parameter.name.text() == "self") continue;
-      if (parameter.name.text() == name) break;
-      ++at;
-    }
-    return at < made.arguments.size() ? std::optional(answer(made.arguments[at])) : std::nullopt;
   }
 
   const Account& account_;

@@ -283,6 +283,7 @@ struct UnknownState {
   static constexpr KeptKey of_model{"$of_model"};  // present: what programs call a model gave it
   static constexpr KeptKey part_of{"$part_of"};    // the unknown that it is a part of
   static constexpr KeptKey owner{"$owner"};        // the object whose method it is
+  static constexpr KeptKey given_by{"$given_by"};  // the object whose method, which is not seen, gave it
   static constexpr KeptKey lies_on{"$lies_on"};    // a device
   static constexpr KeptKey parts_lie_on{"$parts_lie_on"};  // the device that its parts lie on
   static constexpr KeptKey moved{"$moved"};                // present: it was moved to a device

@@ -279,6 +279,10 @@ struct List : Object {
   ListKind kind = ListKind::list;
   Int most = nullptr;  // of a deque: maxlen
   Slot state;
+  // A tuple: of a list that was copied from a set, the elements, in no order that is known. It holds as long
+  // as the list is as it was made, in the state `as_copied`.
+  Value copied;
+  const Object* as_copied = nullptr;
 };
 struct DictState : Object {
   std::vector<std::pair<Value, Value>> items;
@@ -287,9 +291,10 @@ struct DictState : Object {
 };
 struct Dict : Object {
   Slot state;
-  Value factory;                 // of a defaultdict
-  Instance* mirrored = nullptr;  // the object whose attributes it is
-  bool counts = false;           // a Counter: what is missing is 0
+  Value factory;                     // of a defaultdict
+  Instance* mirrored = nullptr;      // the object whose attributes it is
+  ModuleObject* names_of = nullptr;  // the module whose names it has: `module.__dict__`
+  bool counts = false;               // a Counter: what is missing is 0
 };
 struct SliceObject : Object {
   Value lower, upper, step;

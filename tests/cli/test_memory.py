@@ -644,6 +644,12 @@ def test_what_is_made_by_unseen_code_is_named(stepzero, write, text, name, made_
     assert "not counted" not in stepzero("memory", "train.py").text
 
 
+def test_several_unseen_models_of_one_line_are_named_each(stepzero, write):
+    write("train.py", "import timm\nimport torch\n\ntrunk, head = timm.create_model('a'), timm.create_model('b')\n"
+                      "optimizer = torch.optim.SGD(list(trunk.parameters()) + list(head.parameters()), lr=0.1)\n")
+    assert [(each["name"], each["line"]) for each in stepzero("memory", "--format", "json", "train.py").json["files"][0]["unseen"]] == [("trunk", 4), ("head", 4)]
+
+
 def test_what_a_trainer_trains_is_named(stepzero, write):
     write("train.py", "from transformers import AutoModelForCausalLM, Trainer, TrainingArguments\n\nmodel = AutoModelForCausalLM.from_pretrained('gpt2')\n"
                       "trainer = Trainer(model=model, args=TrainingArguments('out'), train_dataset=None)\ntrainer.train()\n")

@@ -138,7 +138,15 @@ Value collection(const BuiltinCall& call) {
   if (call.first.is(Kind::range) || (call.first.is(Kind::unknown) && call.run.as_rank()))
     if (const Value size = call.run.length_of(call.first, call.where); size.is(Kind::integer))
       length = size.integer();
-  return call.heap().open_list(call.run.any_element(call.first, call.where), is_set ? nullptr : length, kind);
+  const Value made = call.heap().open_list(
+      call.run.any_element(call.first, call.where), is_set ? nullptr : length, kind);
+  if (kind == ListKind::list && call.first.is(Kind::list) &&
+      call.first.as<values::List>()->kind == ListKind::set)
+    if (const auto* state = values::Heap::list_state(call.first); !state->open) {
+      made.as<values::List>()->copied = call.heap().tuple(std::vector(state->items));
+      made.as<values::List>()->as_copied = made.as<values::List>()->state.value.object();
+    }
+  return made;
 }
 
 Value reversed_of(const BuiltinCall& call) {

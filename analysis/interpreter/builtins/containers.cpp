@@ -154,12 +154,23 @@ Value Interpreter::make_set(std::vector<Value> items) {
   return heap().list(std::move(unique), ListKind::set);
 }
 
+namespace {
+// The elements of a list that is as it was copied from a set; null: it is none.
+const std::vector<Value>* copied_elements(Value list) {
+  const auto* object = list.is(Kind::list) ? list.as<values::List>() : nullptr;
+  return object && object->copied && object->state.value.object() == object->as_copied
+      ? &object->copied.as<values::Tuple>()->items
+      : nullptr;
+}
+}  // namespace
+
 std::optional<std::vector<Value>> Interpreter::take(Value iterable, Place where, bool any_order) {
   iterable = resolve(iterable);
   if (any_order && iterable.is(Kind::list) && iterable.as<values::List>()->kind == ListKind::set) {
     const auto* state = values::Heap::list_state(iterable);
     return state->open ? std::nullopt : std::optional(state->items);
   }
+  if (const auto* copied = any_order ? copied_elements(iterable) : nullptr) return *copied;
   auto items = elements(iterable, where);
   if (iterable.is(Kind::iterator) ||
       (iterable.is(Kind::list) && iterable.as<values::List>()->kind == ListKind::iterator))
@@ -432,6 +443,10 @@ Value rotate(ListCall& call) {
 }
 
 Value sort(ListCall& call) {
+  if (const auto* copied = copied_elements(call.self)) {
+    call.state = {};
+    call.state.items = *copied;
+  }
   if (call.state.open) return reorder(call, call.state.length);
   const Value reversed = call.keyword("reverse");
   const auto descending = reversed ? call.run.to_constant(reversed) : std::optional<std::int64_t>(0);

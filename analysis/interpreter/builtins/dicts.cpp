@@ -39,6 +39,10 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   if (key.is(Kind::choice))
     return over_choices(key, [&](Value side) { return dict_get(dict, side, otherwise); });
   note_choice_by_text(key);
+  // Of an installed module only those names are run that are asked for.
+  if (values::ModuleObject* module = dict.as<values::Dict>()->names_of;
+      module && !otherwise && key.is(Kind::string))
+    return loader_->module_attribute(*module, Name(key.text()), {});
   const auto* state = values::Heap::dict_state(dict);
   const bool key_is_known = known_key(key);
   bool known = key_is_known;

@@ -77,37 +77,13 @@ const Expr* Interpreter::read_to_its_end(Value function, const CallExpr& expr) c
   return reads ? expr.arguments.front() : nullptr;
 }
 
-namespace {
-// `sorted(list(names))` sorts the names, in whatever order the list has them: what the copy is made of; null:
-// it is another call.
-template <class ValueOf>
-const Expr* sorted_through_copy(Value function, const CallExpr& expr, const ValueOf& value_of) {
-  const auto is_builtin = [](Value value, std::string_view path) {
-    return value.is(Kind::library) && value.as<values::LibrarySymbol>()->path == path;
-  };
-  if (expr.arguments.size() != 1 || expr.arguments[0]->kind != ExprKind::call ||
-      !is_builtin(function, "builtins.sorted"))
-    return nullptr;
-  const auto& copy = as<CallExpr>(*expr.arguments[0]);
-  if (copy.arguments.size() != 1 || !copy.keywords.empty() || copy.function->kind != ExprKind::name ||
-      copy.arguments[0]->kind == ExprKind::starred || as<NameExpr>(*copy.function).id.text() != "list" ||
-      !is_builtin(value_of(*copy.function), "builtins.list"))
-    return nullptr;
-  return copy.arguments[0];
-}
-}  // namespace
-
 Value Interpreter::evaluate_call(const CallExpr& expr) {
   callee_ = expr.function;
   Value function = evaluate(*expr.function);
   callee_ = nullptr;
   if (killed_) return function;
   const Expr* const read_around = std::exchange(read_whole_, read_to_its_end(resolve(function), expr));
-  const Expr* const sorted = sorted_through_copy(
-      resolve(function), expr, [&](const Expr& name) { return resolve(evaluate(name)); });
-  std::optional<CallExpr> direct;
-  if (sorted) direct.emplace(expr).arguments = {&sorted, 1};
-  Arguments arguments = evaluate_arguments(direct ? *direct : expr);
+  Arguments arguments = evaluate_arguments(expr);
   read_whole_ = read_around;
   if (killed_) return heap().unseen("", here(expr));
   if (const Value told = told_by_keyword(

@@ -3,6 +3,7 @@
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -16,8 +17,8 @@ using values::Unknown;
 
 namespace {
 
-constexpr std::size_t most_sources = 8;
-constexpr int deepest_part = 8;
+constexpr std::size_t most_sources = 8;  // that are remembered of one call: a loss has two
+constexpr int deepest_part = 8;  // attributes of attributes, moved again and again: the chain has to end
 constexpr values::KeptKey lies_on_kept = values::UnknownState::lies_on,
                           parts_lie_on = values::UnknownState::parts_lie_on,
                           moved_kept = values::UnknownState::moved,
@@ -267,6 +268,11 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
     if (const values::Device* device = device_of_any(run, arguments))
       keep(run.heap(), *made.as<Unknown>(), moved_to_kept, Value::of(Kind::device, device));
 }
+void note_given_by(values::Heap& heap, Value made, Value function) {
+  if (const Value object =
+          function.is(Kind::unknown) ? kept(*function.as<Unknown>(), values::UnknownState::whole) : Value{})
+    keep(heap, *made.as<Unknown>(), values::UnknownState::given_by, object);
+}
 bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 
 void note_beside_number(values::Heap& heap, Value made, Value left, Value right) {
@@ -302,7 +308,7 @@ void note_computed(
     switch (argument.kind) {
     // Either may be what it was given.
     case Kind::choice:
-      if (depth < 4)
+      if (depth < values::most_choices)
         for (const Value side : {argument.as<values::Choice>()->yes, argument.as<values::Choice>()->no})
           take(side, depth + 1);
       return;

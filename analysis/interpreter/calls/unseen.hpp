@@ -38,6 +38,8 @@ const values::Device* presumed_device(Runtime& run, Value value);
 // other parts of its batch do not.
 void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments);
 bool may_be_moved(const values::Unknown& value);
+// What a method gave that is not seen: whose it is.
+void note_given_by(values::Heap& heap, Value made, Value function);
 // It is the sum, product… of both.
 void note_operands(values::Heap& heap, Value made, Value left, Value right);
 // Of a comparison: if one is a number, it lies where the other does.

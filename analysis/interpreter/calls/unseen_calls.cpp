@@ -20,7 +20,7 @@ constexpr std::size_t most_kept = 32;  // fields of a dict that unseen code is h
 }  // namespace
 
 void Interpreter::open_empty(Value held, int depth) {
-  constexpr int deepest = 3;
+  constexpr int deepest = 3;  // lists in dicts in lists
   held = resolve(held);
   if (depth > deepest) return;
   if (held.is(Kind::list)) {
@@ -171,7 +171,7 @@ private:
 };
 
 void Interpreter::escape(Value value, int depth) {
-  constexpr int deepest = 2;
+  constexpr int deepest = 2;  // what a function is handed holds in lists of lists
   value = resolve(value);
   if (depth <= deepest) Escape(*this, depth).of(value);
 }
@@ -193,7 +193,7 @@ bool is_setting(const symbolic::Context& symbols, Value value) {
 // What the program has set on an object that is not seen, and on such parts of it, may be set otherwise by
 // its own methods and by unseen code that has it: `cfg.TRAIN.RESUME = False`, `cfg.merge_from_file(path)`.
 void lose_settings(Interpreter& run, const values::Unknown& object, bool mode, int depth = 0) {
-  constexpr int deepest = 3;
+  constexpr int deepest = 3;  // `model.encoder.layers`: settings lie no deeper
   const Name trains(run.library().types().trains);
   for (const auto& [name, slot] : std::vector(object.attributes.entries())) {
     if (values::is_kept(name.text()) || (name == trains && !mode)) continue;
@@ -541,6 +541,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no))
     note_computed(*this, made, function, name, arguments);
   note_transfer(*this, made, function, arguments);
+  note_given_by(heap(), made, function);
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
   if (const Role role =
           function.is(Kind::unknown) ? role_of(*this, *function.as<values::Unknown>(), arguments) : Role{};

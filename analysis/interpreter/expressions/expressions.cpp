@@ -50,7 +50,7 @@ Value Interpreter::frozen(Value value, int depth) {
 // A method that runs in the place of one that it overrides, on an object that has not its attributes: see
 // abstract.hpp.
 template <class Frame> static bool runs_on_another(const Frame* frame) {
-  constexpr int most_frames = 4;
+  constexpr int most_frames = 4;  // around a name: functions in functions nest less
   for (int i = 0; frame && i < most_frames; ++i, frame = frame->outer) {
     const values::Function* function = frame->function;
     if (!function || !function->owner || function->is_static || function->parameters->list.empty()) continue;
@@ -154,7 +154,6 @@ struct Interpreter::Evaluation {
   const Expr& expr;
 
   Value attribute(const AttributeExpr& access);
-  Value name_of_module(const SubscriptExpr& access);
   Value subscript(const SubscriptExpr& access);
   Value slice(const SliceExpr& parts);
   Value binary(const BinaryExpr& operation);
@@ -251,18 +250,7 @@ Value Interpreter::Evaluation::without_unset(Value object) {
   return no.is(Kind::none) ? yes : no;
 }
 
-// `module.__dict__["name"]`: of an installed module only those names are run that are asked for.
-Value Interpreter::Evaluation::name_of_module(const SubscriptExpr& access) {
-  if (access.object->kind != ExprKind::attribute) return {};
-  const auto& names = as<AttributeExpr>(*access.object);
-  if (names.attribute.text() != "__dict__" || names.object->kind != ExprKind::name) return {};
-  const Value module = run.resolve(run.evaluate(*names.object));
-  const Value index = module.is(Kind::module) ? run.resolve(run.evaluate(*access.index)) : Value{};
-  return index.is(Kind::string) ? run.attribute(module, Name(index.text()), where()) : Value{};
-}
-
 Value Interpreter::Evaluation::subscript(const SubscriptExpr& access) {
-  if (const Value named = name_of_module(access)) return named;
   const Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
   const Value index = run.evaluate(*access.index);
   if (const Value made = refuse_nothing(run, object, "it has no items (TypeError)", where())) return made;

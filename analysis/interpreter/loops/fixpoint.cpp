@@ -5,6 +5,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond 
   if (end.object() == &head)
     return s.decide(s.logical_and(path, s.logical_not(head.condition))) == symbolic::Answer::no ? head.yes
                                                                                                 : end;
-  if (!end.is(Kind::choice) || depth > 4) return end;
+  if (!end.is(Kind::choice) || depth > values::most_choices) return end;
   const auto* choice = end.as<values::Choice>();
   const Value yes = where_begun(run, choice->yes, head, s.logical_and(path, choice->condition), depth + 1),
               no = where_begun(
@@ -143,7 +144,7 @@ Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond 
 // `if i
 // == 6: first = x`.
 void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began) {
-  constexpr int most_choices = 8;
+  constexpr int most_choices = 8;  // values that one slot may have after an iteration
   std::unordered_set<const values::Object*> held;
   const auto apart = [&](Value value, int depth, const auto& again) -> Value {
     switch (value.kind) {
@@ -252,25 +253,27 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   return flow;
 }
 
-// A loader that is made anew now and then, `if unfrozen: loader = DataLoader(…, sampler=sampler)`: one that
-// has what all of them have. Absent: they are none.
-static Value either_loader(Interpreter& run, Value before, Value end) {
-  const auto is_loader = [](Value value) {
+// An object of the library that is made anew now and then, `if unfrozen: loader = DataLoader(…,
+// sampler=sampler)`: one that has what all of them have. Absent: they are none, or of several classes, or
+// what they are is who they are, as of modules and of what changes by its methods.
+static Value either_object(Interpreter& run, Value before, Value end) {
+  const auto is_plain = [&](Value value) {
     const auto* object = value.is(Kind::instance) ? value.as<values::Instance>() : nullptr;
     return object && !object->cls && object->native && object->native->row &&
-        object->native->row->operation == values::Operation::loader_made;
+        (object->native->row->operation == values::Operation::loader_made ||
+            object->native->row->operation == values::Operation::none) &&
+        !run.is_a(value, run.library().types().module);
   };
-  std::vector<Value> ends;
+  std::vector<Value> all = {before};
   const std::function<bool(Value, int)> collect = [&](Value value, int depth) {
-    constexpr int deepest = 3;
     value = run.resolve(value);
-    if (value.is(Kind::choice) && depth < deepest)
+    if (value.is(Kind::choice) && depth < values::most_choices)
       return collect(value.as<values::Choice>()->yes, depth + 1) &&
           collect(value.as<values::Choice>()->no, depth + 1);
-    if (!(value == before)) ends.push_back(value);
-    return is_loader(value);
+    if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+    return is_plain(value) && value.as<values::Instance>()->native == before.as<values::Instance>()->native;
   };
-  if (!is_loader(before) || !collect(end, 0) || ends.empty()) return {};
+  if (!is_plain(before) || !collect(end, 0) || all.size() == 1) return {};
   const auto& first = *before.as<values::Instance>();
   auto* made = run.heap().make<values::Instance>();
   made->native = first.native;
@@ -278,8 +281,7 @@ static Value either_loader(Interpreter& run, Value before, Value end) {
   made->open = true;
   for (const auto& [name, slot] : first.attributes.entries()) {
     Value held = slot->value;
-    for (const Value& other : ends) {
-      if (other.as<values::Instance>()->native != first.native) return {};
+    for (const Value& other : all) {
       const Value there = other.as<values::Instance>()->attributes.value(name);
       if (held && !(there == held))
         held = there && !values::is_kept(name.text())
@@ -304,7 +306,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
         only_poisoned(before, end) || of_iteration)
       continue;
-    Value wide = begins_as_none(before, end) ? end : either_loader(run_, later ? later->yes : before, end);
+    Value wide = begins_as_none(before, end) ? end : either_object(run_, later ? later->yes : before, end);
     if (!wide) wide = heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
     wide = without_own_sizes(heap(), wide);
     if (wide == (later ? later->yes : before)) continue;

@@ -23,7 +23,7 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr int max_import_depth = 40;
+constexpr int max_import_depth = 40;  // imports within imports: the stack has to hold
 // Steps of imported modules: of the program's own, and of installed ones. They are no part of the importer's:
 // what a file is answered does not depend on whether a module has run before.
 constexpr std::uint64_t steps_of_a_module[] = {50'000, 12'000};
@@ -125,9 +125,9 @@ void ModuleLoader::run_items(
     if (run_of.is_installed && item.chunk->stmt && item.chunk->stmt->kind == StmtKind::class_) {
       const auto& stmt = as<ClassStmt>(*item.chunk->stmt);
       const values::Slot* made = run_of.object->globals->names.find(stmt.name);
-      const std::string described = run_.library_.canonical(dotted_name(run_of.path, stmt.name));
-      if (const values::Row* row = run_.library_.find(described); row && row->kind == values::RowKind::class_)
-        heap().set(heap().slot_of(run_of.object->globals->names, stmt.name), run_.library_symbol(described));
+      const std::string canonical = run_.library_.canonical(dotted_name(run_of.path, stmt.name));
+      if (const values::Row* row = run_.library_.find(canonical); row && row->kind == values::RowKind::class_)
+        heap().set(heap().slot_of(run_of.object->globals->names, stmt.name), run_.library_symbol(canonical));
       else if (made && made->value.is(Kind::class_) && made->value.as<values::Class>()->body)
         for (const auto& [name, slot] : made->value.as<values::Class>()->body->names.entries())
           if (const std::string dotted = dotted_name(run_of.path, stmt.name) + "." + std::string(name.text());
@@ -456,7 +456,11 @@ Value ModuleLoader::import_dotted(std::span<const Name> path, bool whole) {
 
 Value ModuleLoader::module_attribute(values::ModuleObject& module, Name name, Place where) {
   load(module);
-  if (name.text() == "__dict__" && module.globals) return BuiltinCall::names_in(run_, module.globals);
+  if (name.text() == "__dict__" && module.globals) {
+    const Value names = BuiltinCall::names_in(run_, module.globals);
+    names.as<values::Dict>()->names_of = &module;
+    return names;
+  }
   run_.note_used(module.globals, name);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value)
@@ -554,11 +558,11 @@ void ModuleLoader::run_import_from(const ImportFromStmt& stmt) {
   values::ModuleObject* module = import_file(*target);
   for (const Alias& alias : stmt.names)
     if (!alias.path.empty()) {
-      const std::string described =
+      const std::string canonical =
           imports_.is_installed(target->path) ? dotted_name(target->path, alias.path.back()) : std::string();
       bind_name(alias,
-          !described.empty() && run_.library_.find(described)
-              ? run_.library_symbol(described)
+          !canonical.empty() && run_.library_.find(canonical)
+              ? run_.library_symbol(canonical)
               : module_attribute(*module, alias.path.back(), {run_.chunk_, alias.span}));
     }
   if (stmt.star) load(*module);
