@@ -8,7 +8,8 @@ namespace stepzero::rules {
 
 namespace {
 
-enum class Stands : std::uint8_t { anywhere, whole, alone, begins, ends };  // alone: no letter beside it
+// alone: no letter beside it; numbered: with two letters or digits more at most, `loss2`
+enum class Stands : std::uint8_t { anywhere, whole, alone, begins, ends, numbered };
 
 struct Hint {
   Says what;
@@ -89,6 +90,8 @@ constexpr Hint hints[] = {
     {Says::other_data, Stands::anywhere, "dev"},
     {Says::epoch, Stands::anywhere, "epoch"},
     {Says::loss, Stands::anywhere, "loss"},
+    {Says::criterion, Stands::anywhere, "loss"},
+    {Says::criterion, Stands::begins, "criter"},
     {Says::computes_loss, Stands::whole, "model"},
     {Says::computes_loss, Stands::whole, "net"},
     {Says::computes_loss, Stands::begins, "criteri"},
@@ -164,6 +167,32 @@ constexpr Hint hints[] = {
     {Says::random_or_workers, Stands::anywhere, "worker"},
     {Says::gradient, Stands::whole, "grad"},
     {Says::gradient, Stands::whole, "main_grad"},
+    {Says::loss_value, Stands::ends, "loss"},
+    {Says::loss_value, Stands::begins, "loss_"},
+    {Says::loss_value, Stands::whole, "losses"},
+    {Says::loss_value, Stands::numbered, "loss"},
+    {Says::only_reading, Stands::whole, "print"},
+    {Says::only_reading, Stands::whole, "format"},
+    {Says::only_reading, Stands::whole, "str"},
+    {Says::only_reading, Stands::whole, "item"},
+    {Says::only_reading, Stands::whole, "scale_loss"},
+    {Says::only_reading, Stands::whole, "update"},
+    {Says::only_reading, Stands::whole, "append"},
+    {Says::only_reading, Stands::whole, "float"},
+    {Says::only_reading, Stands::whole, "log"},
+    {Says::only_reading, Stands::whole, "info"},
+    {Says::only_reading, Stands::whole, "add_scalar"},
+    {Says::only_reading, Stands::whole, "isnan"},
+    {Says::only_reading, Stands::whole, "isfinite"},
+    {Says::only_reading, Stands::whole, "sum"},
+    {Says::only_reading, Stands::whole, "zip"},
+    {Says::only_reading, Stands::whole, "len"},
+    {Says::only_reading, Stands::whole, "max"},
+    {Says::only_reading, Stands::whole, "min"},
+    {Says::only_reading, Stands::whole, "abs"},
+    {Says::only_reading, Stands::whole, "list"},
+    {Says::only_reading, Stands::whole, "isinstance"},
+    {Says::only_reading, Stands::whole, "enumerate"},
     {Says::making_backward, Stands::begins, "backward"},
     {Says::making_backward, Stands::ends, "backward"},
     {Says::combining_ranks, Stands::begins, "reduce"},
@@ -212,6 +241,7 @@ bool fits(const Hint& hint, std::string_view name) {
   case Stands::alone: return stands_alone(name, hint.word);
   case Stands::begins: return name.starts_with(hint.word);
   case Stands::ends: return name.ends_with(hint.word);
+  case Stands::numbered: return name.starts_with(hint.word) && name.size() <= hint.word.size() + 2;
   }
   return false;
 }

@@ -27,6 +27,7 @@ enum class Says : std::uint8_t {
   other_data,     // an expression that has to do with other data: `val_loader`
   epoch,          // the number of one
   loss,           // what has to do with a loss
+  criterion,      // what computes a loss, by the name of the object: `criterion`, `loss_fn`
   computes_loss,  // a call of what computes one, or of what it is computed from
   optimizer,      // `optimizer`, `optim_g`, `opt`
   one_of_optimizers,   // `opt_g`, `gen_opt`
@@ -56,6 +57,8 @@ enum class Says : std::uint8_t {
   asking_workers,     // which worker of a loader runs: `get_worker_info`
   random_or_workers,  // what differs between the workers of a loader: `random`, `worker_id`
   gradient,           // an attribute: `grad`, `main_grad`
+  loss_value,         // a variable that holds one: `loss`, `g_loss`, `loss2`
+  only_reading,       // what is given a loss and runs no backward: `print`, `append`
   making_backward,    // `backward`, `manual_backward`
   combining_ranks,    // of what the ranks have: `all_reduce`, `gather_for_metrics`
   checkpointing,      // activations: `checkpoint`

@@ -10,6 +10,7 @@
 #include "rules/training/unseen_history.hpp"
 #include "rules/training/unset_mode.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ using values::Operation;
 
 namespace {
 
-bool without_gradients(const OperationEvent& event) {
+bool without_gradients(const ModelCall& event) {
   return event.around && event.around->gradients == values::Known::no;
 }
 
@@ -57,7 +58,7 @@ bool may_differ_by_mode(const Record& record, const Object* module) {
 // Beside the evaluation, on the other side of a decision, it is for another.
 bool ever_evaluates(const Record& record, const Evaluation& evaluation) {
   const TrainingRoot& training_root = *evaluation.training_root;
-  const Object* module = evaluation.forward->event->self.object();
+  const Object* module = evaluation.call.self.object();
   Parts parts;
   parts.add(as_value(module));
   const bool handed = escapes(record, training_root, module, nullptr);
@@ -88,7 +89,7 @@ const OperationEvent* trained_since(const Record& record, const Evaluation& eval
   const OperationEvent* backward = nullptr;
   bool since = false;
   for (const TrainingEvent& each : evaluation.training_root->all) {
-    if (each.event == evaluation.moment) break;
+    if (each.event == evaluation.forward->event) break;
     since = since || each.event == evaluation.mode;
     if (since && each.event->row->operation == Operation::backward && !each.in_handler) backward = each.event;
   }
@@ -117,11 +118,11 @@ bool only_reads(const Record& record, const Evaluation& evaluation) {
 // Was the model handed to unseen code between what last set its mode and the evaluation?
 bool handed_since(const Record& record, const Evaluation& evaluation) {
   const TrainingRoot& training_root = *evaluation.training_root;
-  const Object* model = evaluation.forward->event->self.object();
+  const Object* model = evaluation.call.self.object();
   const auto at = [&](const OperationEvent* event) {
     return std::ranges::find(training_root.all, event, &TrainingEvent::event);
   };
-  return std::any_of(at(evaluation.mode), at(evaluation.moment), [&](const TrainingEvent& each) {
+  return std::any_of(at(evaluation.mode), at(evaluation.forward->event), [&](const TrainingEvent& each) {
     return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
         !says(record.text(each.event->place), Says::scheduling);
   });
@@ -132,8 +133,7 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
     Finding& finding, bool certain = true, bool restored = false) {
   if (!evaluation.loop) return;
   const LoopEvent& loop = *evaluation.loop;
-  if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.forward->event->place.chunk)
-    return;
+  if (!loop.stmt || !record.in_file(loop.place) || loop.place.chunk != evaluation.call.place.chunk) return;
   const SourceLines source(record, loop.place.chunk);
   if (!source.own_line(*loop.stmt)) return;
   const syntax::Span lines = source.lines(*loop.stmt, *loop.stmt);
@@ -152,7 +152,7 @@ void offer_modes(const Record& record, const Evaluation& evaluation, const std::
 // Is it an attribute of the model, or one of several that an attribute may be?
 bool is_attribute_of(const Instance& model, const Object* part) {
   const std::function<bool(Value, int)> is = [&](Value value, int depth) {
-    if (value.is(Kind::choice) && depth < 8)
+    if (value.is(Kind::choice) && depth < values::most_choices)
       return is(value.as<values::Choice>()->yes, depth + 1) || is(value.as<values::Choice>()->no, depth + 1);
     return value.object() == part;
   };
@@ -250,7 +250,7 @@ constexpr std::string_view only_again = "which is only set again afterwards",
 // Nothing sets evaluation mode; `how` says how the model comes to be in training mode, which `trained` sets.
 void tell_unset(const Record& record, const Evaluation& evaluation, const OperationEvent& trained,
     std::string_view how, Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward);
   if (name.empty()) return;
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
@@ -264,7 +264,7 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const Operat
 
 // Nobody sees to the mode of an evaluation, and training mode is what others leave.
 void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCall& trained, Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
       code(name) + " is evaluated in training mode, unless the caller of " +
@@ -280,7 +280,7 @@ void tell_unset(const Record& record, const Evaluation& evaluation, const ModeCa
 // as a whole, and asked in whatever mode it was saved in.
 void tell_loaded(
     const Record& record, const Evaluation& evaluation, const LoadedWeights& loaded, Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward);
   Finding* finding = report.add(Severity::information, forward.place, forward.calls,
       "Nothing in this file puts " + code(name) +
@@ -294,7 +294,7 @@ void tell_loaded(
 
 // A function that evaluates leaves the mode to whoever calls it.
 void tell_left_to_callers(const Record& record, const Evaluation& evaluation, Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward);
   if (Finding* finding = report.add(Severity::information, forward.place, forward.calls,
           "Nothing in this file puts " + code(name) + " into evaluation mode, and " +
@@ -307,7 +307,7 @@ void tell_left_to_callers(const Record& record, const Evaluation& evaluation, Re
 // The layer says what training mode does.
 void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
     Report& report) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward), kind = class_of(layer);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
       code(name) + " is evaluated in training mode: its " + code(kind) +
@@ -331,7 +331,7 @@ bool is_over_data(const LoopEvent& loop) {
 
 // A model whose layers are known was made, never put into evaluation mode, and is asked batch by batch.
 const Instance* never_evaluates(const UnsetModes& modes, const Evaluation& evaluation) {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const values::Function* function = function_of(evaluation);
   if (evaluation.mode || !evaluation.is_seen() || !function || has_own_modes(forward.self.object()))
     return nullptr;
@@ -357,12 +357,12 @@ const OperationEvent* trained_after_in_loop(
     const Record& record, const UnsetModes& modes, const Evaluation& evaluation) {
   const TrainingRoot& training_root = *evaluation.training_root;
   const TrainingEvent& forward = *evaluation.forward;
-  const Object* model = forward.event->self.object();
-  if (evaluation.mode || !without_gradients(*forward.event) || modes.ever_evaluates(model) ||
+  const Object* model = evaluation.call.self.object();
+  if (evaluation.mode || !without_gradients(evaluation.call) || modes.ever_evaluates(model) ||
       has_own_modes(model) || !is_over_data(*evaluation.loop))
     return nullptr;
   const OperationEvent* mode = nullptr;
-  for (auto it = std::ranges::find(training_root.all, evaluation.moment, &TrainingEvent::event);
+  for (auto it = std::ranges::find(training_root.all, evaluation.forward->event, &TrainingEvent::event);
       it != training_root.all.end(); ++it) {
     const bool again = std::ranges::any_of(forward.loops,
         [&](const LoopEvent* loop) { return loop != evaluation.loop && it->in(loop) && repeats(*loop); });
@@ -382,14 +382,14 @@ void look_for_missing(const Record& record, const Training& training, Report& re
   const UnsetModes unset(record);
   std::set<std::pair<std::uint32_t, std::uint32_t>> set;  // where the mode is evaluation on some way
   for (const Evaluation& each : all)
-    if (each.evaluates) set.insert({each.forward->event->place.chunk, each.forward->event->place.span.begin});
+    if (each.evaluates) set.insert({each.call.place.chunk, each.call.place.span.begin});
   for (const Evaluation& evaluation : all) {
     const TrainingRoot& training_root = *evaluation.training_root;
-    const OperationEvent& forward = *evaluation.forward->event;
+    const ModelCall& forward = evaluation.call;
     const Object* model = forward.self.object();
     // Of a model whose layers are known they say whether the mode matters.
-    const bool asked = !evaluation.mode && !is_statement(record, forward) && !may_be_known(model) &&
-        (without_gradients(forward) || takes_numbers(evaluation)) &&
+    const bool asked = !evaluation.mode && !is_statement(record, forward.place, forward.expr) &&
+        !may_be_known(model) && (without_gradients(forward) || takes_numbers(evaluation)) &&
         std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
           return each.event->row->operation == Operation::unseen && is_handed(*each.event, model) &&
               !record.text(each.event->place).starts_with(called_text(record, forward) + ".");
@@ -399,14 +399,14 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       tell_loaded(record, evaluation, loaded, report);
       continue;
     }
-    if (evaluation.evaluates || is_statement(record, forward) ||
+    if (evaluation.evaluates || is_statement(record, forward.place, forward.expr) ||
         !(without_gradients(forward) || only_reads(record, evaluation)) ||
         (evaluation.mode ? handed_since(record, evaluation) : escapes(record, training_root, model, nullptr)))
       continue;
     const OperationEvent *backward = nullptr, *last = nullptr;
     const Instance* by_its_mode = by_mode(model);
     for (const TrainingEvent& each : training_root.all) {
-      if (each.event == evaluation.moment) break;
+      if (each.event == evaluation.forward->event) break;
       const bool trains = each.event->row->operation == Operation::backward && each.event->self_state() &&
           reaches(*each.event->self_state(), forward.self);
       if (trains) backward = each.event;
@@ -481,7 +481,7 @@ void look_for_single(const Record& record, const Training& training, Report& rep
           mode->self.object() != event.self.object() || !reaches(*backward->self_state(), event.self))
         continue;
       const Object* model = event.self.object();
-      const Evaluation evaluation{&training_root, &each, nullptr, mode, false, &event};
+      const Evaluation evaluation{&training_root, &each, ModelCall(event), nullptr, mode};
       const Instance* layer = by_mode(model);
       if (!layer || has_own_modes(model) || unset.ever_evaluates(model) || unset.ever_evaluates(layer) ||
           !is_named_evaluation(evaluation) || !takes_numbers(evaluation) || is_statement(record, event) ||

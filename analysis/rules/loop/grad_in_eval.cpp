@@ -4,6 +4,7 @@
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
 #include "rules/training/parts.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -76,7 +77,7 @@ Known recorded(Value value, int depth = 0) {
     }
     return some;
   };
-  if (depth > 3) return Known::unknown;
+  if (depth > values::deepest_data) return Known::unknown;
   switch (value.kind) {
   case Kind::tensor: return value.as<values::Tensor>()->now()->requires_grad;
   case Kind::tuple: return any(value.as<values::Tuple>()->items);
@@ -107,12 +108,12 @@ bool is_trained(const Parts& parts) {
 // Is some of the forward recorded? What comes out has a history, as far as it is one tensor; of a model that
 // is not seen none of it may be frozen.
 bool is_recorded(const Record& record, const Evaluation& evaluation) {
-  const Value result = evaluation.forward->event->result;
+  const Value result = evaluation.call.result;
   if (const Known known = recorded(result); known != Known::unknown) return known == Known::yes;
   if (evaluation.is_seen()) {
     // A wrapper of a module that is not seen.
     Parts parts;
-    parts.add(evaluation.forward->event->self);
+    parts.add(evaluation.call.self);
     if (parts.complete && !is_trained(parts)) return false;
   }
   const LoopEvent& loop = *evaluation.loop;
@@ -137,7 +138,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const Evaluation& evaluation : evaluations(record, training)) {
-    const OperationEvent& forward = *evaluation.forward->event;
+    const ModelCall& forward = evaluation.call;
     const bool by_name = (is_named_evaluation(evaluation) && takes_numbers(evaluation)) ||
         (!evaluation.mode && generates(*evaluation.loop));
     if (!(evaluation.evaluates || by_name) || (forward.around && forward.around->gradients != Known::yes))

@@ -74,11 +74,7 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
   const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk
                                                                : step.event->place.chunk;
   const auto is_loss = [&](const syntax::Expr& expr) {
-    const std::string_view name = expr.kind == syntax::ExprKind::name ? record.text({chunk, expr.span})
-                                                                      : std::string_view{};
-    constexpr std::size_t numbered = 6;  // `loss2`, `lossp`
-    return name.ends_with("loss") || name.starts_with("loss_") || name == "losses" ||
-        (name.starts_with("loss") && name.size() <= numbered);
+    return expr.kind == syntax::ExprKind::name && says(record.text({chunk, expr.span}), Says::loss_value);
   };
   const auto computes = [&](const syntax::Expr& value) {
     bool found = false;
@@ -91,9 +87,6 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
         (value.kind == syntax::ExprKind::attribute &&
             syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
   };
-  constexpr std::string_view printing[] = {"print", "format", "str", "item", "scale_loss", "update", "append",
-      "float", "log", "info", "add_scalar", "isnan", "isfinite", "sum", "zip", "len", "max", "min", "abs",
-      "list", "isinstance", "enumerate"};
   // What is no number that the program writes down, or reads of a tensor.
   const auto is_plain = [](const syntax::Expr& value) {
     return value.kind == syntax::ExprKind::integer || value.kind == syntax::ExprKind::real ||
@@ -131,7 +124,7 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
     const std::string_view name = last_name(*call.function);
     handed = handed ||
         (says(name, Says::making_backward) && !feeds_another(training_root, {chunk, call.span}, *step.event));
-    if (std::ranges::find(printing, name) != std::end(printing) || says(name, Says::combining_ranks)) return;
+    if (says(name, Says::only_reading) || says(name, Says::combining_ranks)) return;
     for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
     for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
   });

@@ -21,11 +21,14 @@ std::optional<Own> own_statement(
   if (path.empty() || !source.own_line(*path.back().stmt)) return std::nullopt;
   return Own{path.back().stmt, std::move(path)};
 }
-bool is_all_of(const syntax::Stmt& stmt, const OperationEvent& event) {
+bool is_all_of(const syntax::Stmt& stmt, values::Place call, const syntax::CallExpr* expr) {
   const syntax::Expr* value =
       stmt.kind == syntax::StmtKind::expression ? syntax::as<syntax::ExpressionStmt>(stmt).value : nullptr;
-  if (!value || event.expr) return value && value == event.expr;
-  return value->span.begin == event.place.span.begin && value->span.end == event.place.span.end;
+  if (!value || expr) return value && value == expr;
+  return value->span == call.span;
+}
+bool is_all_of(const syntax::Stmt& stmt, const OperationEvent& event) {
+  return is_all_of(stmt, event.place, event.expr);
 }
 
 }  // namespace
@@ -37,10 +40,12 @@ std::string object_text(const Record& record, const OperationEvent& event, std::
 }
 
 bool is_statement(const Record& record, const OperationEvent& event) {
-  if (!record.chunk(event.place).statement()) return false;
-  const auto path = enclosing(
-      *record.chunk(event.place).chunk->stmt, event.expr ? event.expr->span : event.place.span);
-  return !path.empty() && is_all_of(*path.back().stmt, event);
+  return is_statement(record, event.place, event.expr);
+}
+bool is_statement(const Record& record, values::Place call, const syntax::CallExpr* expr) {
+  if (!record.chunk(call).statement()) return false;
+  const auto path = enclosing(*record.chunk(call).chunk->stmt, expr ? expr->span : call.span);
+  return !path.empty() && is_all_of(*path.back().stmt, call, expr);
 }
 
 bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix) {

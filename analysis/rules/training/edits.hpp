@@ -13,6 +13,7 @@ std::string object_text(const Record& record, const OperationEvent& event, std::
 // False if the statement is not one that can be moved: it is not alone on its lines, or the call is not all
 // of it. Is the call all of a statement: nothing is made of its result?
 bool is_statement(const Record& record, const OperationEvent& event);
+bool is_statement(const Record& record, values::Place call, const syntax::CallExpr* expr);
 bool remove_statement(const Record& record, const OperationEvent& event, Fix& fix);
 bool insert_before(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);
 bool insert_after(const Record& record, const OperationEvent& event, const std::string& text, Fix& fix);

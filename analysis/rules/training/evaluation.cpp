@@ -9,7 +9,6 @@
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <typeindex>
 
 namespace stepzero::rules {
@@ -68,15 +67,6 @@ bool calls_model(const TrainingEvent& each) {
       !each.in_handler;
 }
 
-// The evaluations of a record, and what stands for calls of methods in them.
-struct Evaluations {
-  std::vector<Evaluation> found;
-  std::deque<TrainingEvent> calls;
-  std::deque<OperationEvent> events;
-  std::deque<values::Row> rows;
-  std::deque<std::string> paths;
-};
-
 bool is_module(const values::Class& cls) {
   return std::ranges::any_of(cls.order, [](const values::Class* base) {
     return base->native && base->native->path.starts_with(libraries::table().types().module);
@@ -122,30 +112,24 @@ const Object* model_of(const TrainingRoot& training_root, const CallSite& method
   return nullptr;
 }
 
-// The same as a call of the model.
-const TrainingEvent* call_of_method(const TrainingRoot& training_root, const TrainingEvent& forward,
-    const LoopEvent& loop, Evaluations& all) {
+// The call by which the loop asks the model; absent: the event's own is it.
+std::optional<ModelCall> call_of_method(
+    const TrainingRoot& training_root, const TrainingEvent& forward, const LoopEvent& loop) {
   const CallSite* method = asked_by_method(*forward.event, loop);
   const Object* model = method ? model_of(training_root, *method, forward.event->self.object()) : nullptr;
-  if (!model) return nullptr;
-  all.paths.push_back(
-      std::string(values::InternalRow::of_unseen) + std::string(method->function->name.text()));
-  values::Row& row = all.rows.emplace_back();
-  row.path = all.paths.back();
-  row.operation = Operation::forward;
-  OperationEvent& event = all.events.emplace_back();
-  event.row = &row;
-  event.place = method->place;
-  event.calls = method->outer;
-  event.self = as_value(model);
-  event.around = forward.event->around;
-  TrainingEvent& call = all.calls.emplace_back(forward);
-  call.event = &event;
-  return &call;
+  if (!model) return std::nullopt;
+  ModelCall call(*forward.event);
+  call.place = method->place;
+  call.calls = method->outer;
+  call.self = as_value(model);
+  call.result = {};
+  call.expr = nullptr;
+  call.method = method->function->name.text();
+  return call;
 }
 
 // Evaluations of a root; each loop of each model once.
-void look_at(const Record& record, const TrainingRoot& training_root, Evaluations& all) {
+void look_at(const Record& record, const TrainingRoot& training_root, std::vector<Evaluation>& all) {
   std::set<const LoopEvent*> training_loops;
   for (const TrainingEvent& each : training_root.all)
     if (uses_gradients(each.event->row->operation))
@@ -157,19 +141,19 @@ void look_at(const Record& record, const TrainingRoot& training_root, Evaluation
     const auto& loops = training_root.all[i].loops;
     for (auto it = loops.rbegin(); it != loops.rend() && !training_loops.contains(*it); ++it) loop = *it;
     if (!loop || !repeats(*loop)) continue;
-    const TrainingEvent* by_method = call_of_method(training_root, training_root.all[i], *loop, all);
-    const TrainingEvent& forward = by_method ? *by_method : training_root.all[i];
-    if (!told.insert({loop, forward.event->self.object()}).second) continue;
-    Evaluation evaluation{&training_root, &forward, loop, nullptr, false, training_root.all[i].event};
+    const TrainingEvent& forward = training_root.all[i];
+    const ModelCall call = call_of_method(training_root, forward, *loop).value_or(ModelCall(*forward.event));
+    if (!told.insert({loop, call.self.object()}).second) continue;
+    Evaluation evaluation{&training_root, &forward, call, loop};
     for (std::size_t j = 0; j < i; ++j) {
       const OperationEvent& event = *training_root.all[j].event;
-      if (!sets_mode(event) || !holds_mode_of(event.self, forward.event->self.object()) ||
+      if (!sets_mode(event) || !holds_mode_of(event.self, call.self.object()) ||
           is_instead(training_root.all[j], forward))
         continue;
       evaluation.mode = &event;
       evaluation.evaluates = sets_eval(record, event);
     }
-    all.found.push_back(evaluation);
+    all.push_back(evaluation);
   }
 }
 
@@ -202,24 +186,31 @@ bool is_of_another(const Record& record, std::uint32_t chunk, const syntax::Call
 
 }  // namespace
 
-std::string called_text(const Record& record, const OperationEvent& forward) {
-  if (forward.expr) return std::string(record.text({forward.place.chunk, forward.expr->function->span}));
-  const std::string_view text = record.text(forward.place), called = text.substr(0, text.find('('));
+ModelCall::ModelCall(const OperationEvent& forward)
+    : place(forward.place), calls(forward.calls), self(forward.self), result(forward.result),
+      around(forward.around), expr(forward.expr) {
+  // `encode_image` of something that is not seen is recorded as a call of it.
+  const std::string_view path = forward.row->path;
+  if (!expr && path.starts_with(values::InternalRow::of_unseen)) method = values::last_name(path);
+}
+
+std::string called_text(const Record& record, const ModelCall& call) {
+  if (call.expr) return std::string(record.text({call.place.chunk, call.expr->function->span}));
+  const std::string_view text = record.text(call.place), called = text.substr(0, text.find('('));
   if (called.size() == text.size()) return {};
-  // `model.encode_image(x)`
-  const std::string_view path = forward.row->path, method = path.substr(path.rfind('.'));
-  const bool by_method = path.starts_with(values::InternalRow::of_unseen) && called.ends_with(method);
+  const std::string method = "." + std::string(call.method);
+  const bool by_method = !call.method.empty() && called.ends_with(method);
   return std::string(by_method ? called.substr(0, called.size() - method.size()) : called);
 }
 
 const values::Function* function_of(const Evaluation& evaluation) {
-  const Place place = evaluation.forward->event->place;
+  const Place place = evaluation.call.place;
   const auto holds = [&](const values::Function* function) {
     return function && function->stmt && function->chunk == place.chunk &&
         function->stmt->span.begin <= place.span.begin && place.span.end <= function->stmt->span.end;
   };
   // The body of a loop over a generator runs where that yields.
-  for (const CallSite* call = evaluation.forward->event->calls; call; call = call->outer)
+  for (const CallSite* call = evaluation.call.calls; call; call = call->outer)
     if (holds(call->function)) return call->function;
   return holds(evaluation.training_root->root->function) ? evaluation.training_root->root->function : nullptr;
 }
@@ -261,16 +252,16 @@ bool may_be_called_without_gradients(const Record& record, const Root& root) {
 }
 
 std::vector<Evaluation> evaluations(const Record& record, const Training& training) {
-  auto& known = record.derived[std::type_index(typeid(Evaluations))];
+  auto& known = record.derived[std::type_index(typeid(std::vector<Evaluation>))];
   if (!known) {
-    const auto all = std::make_shared<Evaluations>();
+    const auto all = std::make_shared<std::vector<Evaluation>>();
     for (const auto* training_roots : {&training.training_roots(), &training.evaluating()})
       for (const TrainingRoot& training_root : *training_roots)
         if (loops_itself(training_root) && !training_root.root->truncated)
           look_at(record, training_root, *all);
     known = all;
   }
-  return static_cast<const Evaluations*>(known.get())->found;
+  return *static_cast<const std::vector<Evaluation>*>(known.get());
 }
 
 }  // namespace stepzero::rules

@@ -14,22 +14,35 @@ bool sets_eval(const Record& record, const OperationEvent& event);
 // On another side of a decision than the call: within one iteration no way leads from the one to the other.
 bool is_instead(const TrainingEvent& each, const TrainingEvent& forward);
 
+// A call of a model: of the model itself, or of a method of it, as of `model.generate(x)`, that asks a part
+// of it.
+struct ModelCall {
+  ModelCall(const OperationEvent& forward);
+
+  Place place;
+  const interpreter::CallSite* calls = nullptr;
+  Value self;    // the model
+  Value result;  // absent: that of a method
+  const interpreter::Around* around = nullptr;
+  const syntax::CallExpr* expr = nullptr;  // null: that of a method
+  std::string_view method;                 // empty: the model itself is called
+};
+
 struct Evaluation {
   const TrainingRoot* training_root = nullptr;
-  const TrainingEvent* forward = nullptr;        // the call of the model, in a loop that trains nothing
+  // The call of the model, in a loop that trains nothing; of a call of a method, what that asks first.
+  const TrainingEvent* forward = nullptr;
+  ModelCall call;
   const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
   const OperationEvent* mode = nullptr;          // what last set the model's mode before; null if nothing did
   bool evaluates = false;                        // it did so to evaluation
-  // The same as `forward`; of a call of another method of the model, what that asks first of the model's
-  // parts. It is among the training root's events, which `forward` then is not.
-  const OperationEvent* moment = nullptr;
   bool is_seen() const {
-    return forward->event->self.is(values::Kind::instance);
+    return call.self.is(values::Kind::instance);
   }  // else the model is something of which only its use says so
 };
 std::vector<Evaluation> evaluations(const Record& record, const Training& training);
 // The model as the program calls it there: "net", "self.model.encoder"; empty if that cannot be said.
-std::string called_text(const Record& record, const OperationEvent& forward);
+std::string called_text(const Record& record, const ModelCall& call);
 // The function that calls the model; null: the module.
 const values::Function* function_of(const Evaluation& evaluation);
 // Does it take what comes out for numbers, which have no gradient?

@@ -91,10 +91,11 @@ bool UnsetModes::callers_set(const FunctionStmt& function) const {
 }
 
 const OperationEvent* UnsetModes::trained_after(const Evaluation& evaluation) const {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const auto& all = evaluation.training_root->all;
   if (evaluation.mode || !record_.in_file(forward.place)) return nullptr;
-  for (auto it = std::ranges::find(all, evaluation.moment, &TrainingEvent::event); it != all.end(); ++it) {
+  for (auto it = std::ranges::find(all, evaluation.forward->event, &TrainingEvent::event); it != all.end();
+      ++it) {
     if (!sets_mode(*it->event) || it->event->self.object() != forward.self.object()) continue;
     const bool own = it->event->calls == forward.calls && record_.in_file(it->event->place);
     return own && !sets_eval(record_, *it->event) && it->event->arguments.empty() ? it->event : nullptr;
@@ -103,7 +104,7 @@ const OperationEvent* UnsetModes::trained_after(const Evaluation& evaluation) co
 }
 
 const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) const {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const values::Function* function = function_of(evaluation);
   if (!function || !function->stmt || !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
       function->stmt->name.text() == libraries::table().types().forward)
@@ -129,7 +130,7 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
 }
 
 bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const values::Function* function = function_of(evaluation);
   if (evaluation.mode || !function || !function->stmt || !function->parameters ||
       !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
@@ -148,14 +149,14 @@ bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
       handed = handed || record_.text({function->chunk, argument->span}) == model;
   });
   if (handed) return false;
-  const bool is_criterion = says(model, Says::loss) || model.starts_with("criter");
+  const bool is_criterion = says(model, Says::criterion);
   return given && !is_criterion && !sets && !names(stmt, Says::setting_mode) && !callers_set(stmt) &&
       std::ranges::all_of(
           stmt.decorators, [&](const Expr* decorator) { return names(*decorator, Says::keeping_mode); });
 }
 
 LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
-  const OperationEvent& forward = *evaluation.forward->event;
+  const ModelCall& forward = evaluation.call;
   const std::string model = called_text(record_, forward);
   if (model.empty() || !record_.in_file(forward.place)) return {};
   const values::Function* function = function_of(evaluation);
