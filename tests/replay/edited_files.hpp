@@ -6,6 +6,7 @@
 #include "snapshot/snapshot.hpp"
 
 #include <memory>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -62,5 +63,44 @@ private:
   syntax::Document document_;
   std::shared_ptr<server::ModuleCache> cache_ = std::make_shared<server::ModuleCache>();
 };
+
+// All that a result says, as text.
+inline std::string told(const snapshot::Result& result) {
+  std::ostringstream out;
+  const auto where = [&](const rules::Location& location) {
+    out << location.path << ':' << location.span.begin << '-' << location.span.end << ' ';
+  };
+  for (const rules::Finding& finding : result.findings) {
+    where(finding.where);
+    out << finding.rule << ' ' << name(finding.severity) << ' ' << finding.message << '\n';
+    for (const rules::Related& related : finding.related) {
+      where(related.where);
+      out << "  " << related.message << '\n';
+    }
+    for (const rules::Fix& fix : finding.fixes) {
+      out << "  fix: " << fix.title << '\n';
+      for (const rules::TextEdit& edit : fix.edits) {
+        where(edit.where);
+        out << "    " << edit.new_text << '\n';
+      }
+    }
+  }
+  for (const snapshot::Fact& fact : result.facts)
+    out << fact.span.begin << '-' << fact.span.end << ' ' << fact.name << ": " << fact.value.short_text()
+        << '\n';
+  return out.str();
+}
+
+// The first line in which two texts differ, of both.
+inline std::string difference(const std::string& a, const std::string& b) {
+  std::istringstream first(a), second(b);
+  std::string x, y;
+  do {
+    x = y = "(end)";
+    std::getline(first, x);
+    std::getline(second, y);
+  } while (x == y && (first || second));
+  return "after the edit: " + x + "\nfrom the beginning: " + y;
+}
 
 }  // namespace stepzero::replay

@@ -17,6 +17,7 @@ struct Interpreter::Attribute {
 
 private:
   Value of_instance(values::Instance& object, Value self);
+  Value of_hook(values::Instance& object, Value self);
   Value of_class(values::Class& cls);
   Value of_super(const values::Super& super);
   Value of_unknown(values::Unknown& object);

@@ -76,6 +76,24 @@ bool declares_field(const std::vector<values::Class*>& order, Name name) {
 }
 }  // namespace
 
+// By `__getattribute__` or `__getattr__` of its class. Absent: it has neither.
+Value Interpreter::Attribute::of_hook(values::Instance& object, Value self) {
+  if (!object.cls || name.text().starts_with("__")) return {};
+  // The first stands before all else in Python; it is asked where nothing else answers: what it finds so is
+  // mostly another name for the same.
+  if (const Value hook = run.find_in_order(object.cls->order, Name("__getattribute__"));
+      hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0)
+    return run.call(
+        run.bind_method(hook, self, object.cls, where), {{run.heap().string(name.text())}, {}, false}, where);
+  const Value hook = run.find_in_order(object.cls->order, Name("__getattr__"));
+  if (hook.is(Kind::library))
+    return run.call(hook, {{self, run.heap().string(name.text())}, {}, false}, where);
+  return hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0
+      ? run.call(run.bind_method(hook, self, object.cls, where),
+            {{run.heap().string(name.text())}, {}, false}, where)
+      : Value{};
+}
+
 Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) {
   meet(object);
   if (object.cls && object.cls->hooks_attributes && is_descriptor(run.find_in_order(object.cls->order, name)))
@@ -136,24 +154,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
     if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own))
       return run.attribute(inner, name, where);
   }
-  // It stands before all this in Python; it is asked where nothing else answers: what it finds so is mostly
-  // another name for the same.
-  if (object.cls && !name.text().starts_with("__"))
-    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattribute__"));
-        hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0)
-      return run.call(run.bind_method(hook, self, object.cls, where),
-          {{run.heap().string(name.text())}, {}, false}, where);
-  if (object.cls && !name.text().starts_with("__"))
-    if (const Value hook = run.find_in_order(object.cls->order, Name("__getattr__"));
-        hook.is(Kind::function) || hook.is(Kind::library)) {
-      const auto* function = hook.is(Kind::function) ? hook.as<values::Function>() : nullptr;
-      if (!function || run.active_[function] == 0)
-        return run.call(function ? run.bind_method(hook, self, object.cls, where) : hook,
-            {function ? std::vector<Value>{run.heap().string(name.text())}
-                      : std::vector<Value>{self, run.heap().string(name.text())},
-                {}, false},
-            where);
-    }
+  if (const Value found = of_hook(object, self)) return found;
   if (const std::string_view method = run.library_.presume_method(name.text());
       !method.empty() && run.calling_) {
     judge_lacking(run, object, name, where);

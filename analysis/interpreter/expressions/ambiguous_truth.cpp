@@ -1,5 +1,6 @@
 #include "interpreter/expressions/ambiguous_truth.hpp"
 
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -36,9 +37,8 @@ Value asked_for_truth(Interpreter& run, Value value, Place where) {
   });
   if (!ambiguous) return value;
   const std::string_view text = run.record().text(where);
-  const bool short_enough = !text.empty() && text.size() <= 60 && text.find('\n') == std::string_view::npos;
   run.problem_at(values::ProblemKind::argument, where, nullptr,
-      (short_enough ? values::code(text) : std::string("This tensor")) + " has shape " +
+      (values::is_quotable(text) ? values::code(text) : std::string("This tensor")) + " has shape " +
           values::code(values::shape_text(run.symbols(), state.shape)) +
           ": it is true or false only with one element, and Python raises \"Boolean value of Tensor with more than one value is ambiguous\". Ask for `.all()`, `.any()` or one number");
   // The same is not told of what else they are compared with.

@@ -211,7 +211,7 @@ Interpreter::Elements::Known Interpreter::Elements::of_keys() {
 }
 
 Interpreter::Elements::Known Interpreter::Elements::of_text() {
-  constexpr std::size_t most_letters = 512;
+  constexpr std::size_t most_letters = 512;  // of a text that is iterated letter by letter
   if (iterable.text().size() > most_letters ||
       std::ranges::any_of(iterable.text(), [](char c) { return c < 0; }))
     return std::nullopt;

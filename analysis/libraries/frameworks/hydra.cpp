@@ -4,6 +4,7 @@
 #include "interpreter/launch.hpp"
 #include "interpreter/record.hpp"
 #include "libraries/frameworks/configuration.hpp"
+#include "libraries/python/data_files.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -19,12 +20,11 @@ namespace {
 using interpreter::Launch;
 using program::DataFormat;
 
-constexpr int deepest = 8;
+constexpr int deepest = 8;  // defaults lists of defaults lists: one that names itself ends here
 constexpr std::string_view yaml = ".yaml";
 constexpr std::string_view stored =
     values::ConfigurationState::store;  // the program registers configurations itself
 
-Value not_seen(Call& call) { return call.run.heap().unseen("", call.place); }
 std::string without_ending(std::string text) {
   if (text.ends_with(yaml)) text.erase(text.size() - yaml.size());
   return text;

@@ -11,6 +11,7 @@ Value same(Op& op);
 // at random.
 Value the_tensor(Op& op);
 Value filled_at_random(Op& op);
+std::vector<Row> attribute_rows();  // what is set on tensors
 // The rows of torch.nn.init.
 std::vector<Row> init_rows();
 // All operands that are tensors, broadcast; numbers fit everywhere.
