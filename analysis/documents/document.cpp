@@ -12,7 +12,7 @@ namespace stepzero::documents {
 
 namespace {
 constexpr std::uint32_t largest = 1u << 20;  // larger files are data, and no configuration
-constexpr std::size_t longest_word = 80;
+constexpr std::size_t longest_word = 80;     // that is compared with others: keys are shorter
 }  // namespace
 
 const Field* Node::find(std::string_view key) const {
@@ -26,7 +26,7 @@ const Node* Node::at(std::string_view key) const {
   return field ? &field->value : nullptr;
 }
 
-std::string_view described(Node::Kind kind) {
+std::string_view kind_name(Node::Kind kind) {
   constexpr std::string_view names[] = {
       "null", "a truth value", "an integer", "a number", "a text", "a list", "a table", "something else"};
   return names[static_cast<int>(kind)];

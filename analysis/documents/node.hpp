@@ -46,6 +46,6 @@ struct Field {
 };
 
 // "an integer", "a text" …
-std::string_view described(Node::Kind kind);
+std::string_view kind_name(Node::Kind kind);
 
 }  // namespace stepzero::documents

@@ -17,7 +17,7 @@ using values::Operation;
 
 namespace {
 
-constexpr int most_nested = 6;
+constexpr int most_nested = 6;  // dicts and lists of one batch
 
 // The tensors in tuples, lists and dicts; false: there is something else, of which this is not known.
 template <class Each> bool each_tensor(const Record& record, Value value, const Each& each, int depth = 0) {
@@ -90,9 +90,9 @@ Bytes moved_in(const Account& account, const StepAccount& step) {
           moved.add(record.symbols, each);
           // Of rounds that were not run one by one there may be more.
           const auto rounds = loop && loop->length ? record.symbols.value(loop->length) : std::nullopt;
-          const bool alike = loop != step.loop &&
+          const bool is_summarized = loop != step.loop &&
               (!loop->unrolled || (rounds && *rounds > static_cast<std::int64_t>(loop->iterations.size())));
-          if ((!always || alike) && (each.at_least() || account.number(each) > 0)) moved.miss();
+          if ((!always || is_summarized) && (each.at_least() || account.number(each) > 0)) moved.miss();
         });
   for (const ModelAccount& model : account.models())
     if (model.division && model.trained)

@@ -14,12 +14,12 @@ using interpreter::Record;
 
 namespace {
 
-constexpr int most_runs_to_show = 3;
+constexpr int most_runs_to_show = 3;  // each learns shapes from the one before
 
 using FunctionSet = std::unordered_set<const syntax::Stmt*>;
 
-const DescribedShape* said_of(
-    const std::map<std::string, DescribedShape, std::less<>>& shapes, std::string_view key) {
+const DocumentedShape* said_of(
+    const std::map<std::string, DocumentedShape, std::less<>>& shapes, std::string_view key) {
   const auto found = shapes.find(key.substr(key.rfind(' ') + 1));
   return found == shapes.end() ? nullptr : &found->second;
 }
@@ -34,8 +34,8 @@ struct FoundParameter {
 // By the names of function and parameter.
 using FoundParameters = std::map<std::string, FoundParameter, std::less<>>;
 // What the words of functions say of their parameters.
-using DescribedFunctions =
-    std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DescribedShape, std::less<>>>;
+using DocumentedFunctions =
+    std::unordered_map<const syntax::FunctionStmt*, std::map<std::string, DocumentedShape, std::less<>>>;
 
 bool may_be_tensor(values::Value value) {
   if (value.is(values::Kind::choice))
@@ -46,7 +46,7 @@ bool may_be_tensor(values::Value value) {
 
 // Functions that are `mistaken` in their words are not described.
 FoundParameters found_parameters(
-    const Record& record, const FunctionSet& mistaken, DescribedFunctions& described) {
+    const Record& record, const FunctionSet& mistaken, DocumentedFunctions& documented) {
   FoundParameters found;
   for (const interpreter::Fact& fact : record.facts) {
     if (fact.role != interpreter::Fact::Role::parameter || !fact.function || !record.in_file(fact.place))
@@ -56,8 +56,8 @@ FoundParameters found_parameters(
     if (const auto* stmt = fact.function->stmt; stmt && fact.function->name.text() != "__init__") {
       each.function = stmt;
       const interpreter::ChunkOf& chunk = record.chunks[fact.function->chunk];
-      if (!mistaken.contains(record.as_written(stmt)) && !described.contains(stmt))
-        described[stmt] = described_parameters(*stmt, chunk.module->text->bytes(),
+      if (!mistaken.contains(record.as_written(stmt)) && !documented.contains(stmt))
+        documented[stmt] = documented_parameters(*stmt, chunk.module->text->bytes(),
             chunk.absolute(stmt->name_span).begin - stmt->name_span.begin);
     }
     if (fact.general) {
@@ -88,8 +88,8 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
     }
     return value;
   };
-  DescribedFunctions described;
-  const FoundParameters found = found_parameters(record, mistaken, described);
+  DocumentedFunctions documented;
+  const FoundParameters found = found_parameters(record, mistaken, documented);
   interpreter::AllGiven given;
   std::unordered_map<symbolic::Int, std::uintptr_t>
       numbers;  // of the sizes, in order: the same whenever it is run
@@ -129,8 +129,8 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
             numbers.try_emplace(dim.size, offset + numbers.size() + 1).first->second);
       }
     };
-    const auto words = described.find(each.function);
-    const auto shape = words == described.end() ? nullptr : said_of(words->second, key);
+    const auto words = documented.find(each.function);
+    const auto shape = words == documented.end() ? nullptr : said_of(words->second, key);
     if (own && own->ndim_known) {
       learned();
     } else if (each.called && each.agree) {
@@ -140,7 +140,7 @@ interpreter::AllGiven given_by(const Record& record, std::uintptr_t offset, cons
       one.open = true;
       if (own && as_given && (!each.called || !each.agree)) learned();
     } else {
-      for (const DescribedSize& size : *shape) {
+      for (const DocumentedSize& size : *shape) {
         one.sizes.push_back({size.number, size.name, nullptr, !size.number && size.name.empty(), true});
         if (!size.name.empty())
           one.sizes.back().same = reinterpret_cast<const void*>(

@@ -13,7 +13,7 @@ namespace {
 
 using namespace syntax;
 
-constexpr std::size_t most_dimensions = 6;
+constexpr std::size_t most_dimensions = 6;  // longer lists of numbers are no shapes
 constexpr std::size_t longest_entry = 600;  // bytes of what a docstring says of one parameter
 
 bool is_identifier(std::string_view text) {
@@ -43,10 +43,10 @@ bool is_no_size(std::string_view word) {
 }
 
 // One size: `B`, `768`, `batch size`; `2*D` and `H / 8` are sizes without a name.
-std::optional<DescribedSize> size_of(std::string_view word) {
+std::optional<DocumentedSize> size_of(std::string_view word) {
   word = trimmed(word, " \t\n\r`'\":$\\");
   if (word.empty()) return std::nullopt;
-  DescribedSize size;
+  DocumentedSize size;
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
   if (error == std::errc{} && end == word.data() + word.size()) {
@@ -109,7 +109,7 @@ bool has_alternative(std::string_view after) {
 
 // The first shape that the text tells of: after the word "shape" or "size", or, where it `may_begin` with
 // one, at its start.
-std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
+std::optional<DocumentedShape> shape_in(std::string_view text, bool may_begin) {
   text = text.substr(0, longest_entry);
   for (std::size_t at = text.find_first_of("(["); at != std::string_view::npos;
       at = text.find_first_of("([", at + 1)) {
@@ -130,7 +130,7 @@ std::optional<DescribedShape> shape_in(std::string_view text, bool may_begin) {
     std::string_view after;
     const auto inner = within_brackets(text, at, after);
     if (!inner || has_alternative(after)) return std::nullopt;
-    auto shape = described_sizes(*inner);
+    auto shape = documented_sizes(*inner);
     // [B x G] may be one size, the product of two.
     if (shape && !told && shape->size() == 2 && inner->find(',') == std::string_view::npos)
       return std::nullopt;
@@ -181,7 +181,7 @@ std::string_view entry_of(std::string_view line, std::string_view name) {
   return field ? std::string_view{} : rest;
 }
 
-std::optional<DescribedShape> in_docstring(const std::vector<Line>& lines, std::string_view name) {
+std::optional<DocumentedShape> in_docstring(const std::vector<Line>& lines, std::string_view name) {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string_view first = entry_of(lines[i].text, name);
     if (first.empty()) continue;
@@ -206,7 +206,7 @@ std::optional<DescribedShape> in_docstring(const std::vector<Line>& lines, std::
 }
 
 // `# x: [B, T, C]`, `# x is of shape (B, T)`; where the comment stands by the parameter, also `# [B, T, C]`.
-std::optional<DescribedShape> in_comment(std::string_view comment, std::string_view name, bool beside) {
+std::optional<DocumentedShape> in_comment(std::string_view comment, std::string_view name, bool beside) {
   comment = trimmed(comment, " #\t\r");
   if (beside && !comment.empty() && (comment.front() == '[' || comment.front() == '('))
     return shape_in(comment, true);
@@ -258,8 +258,8 @@ bool may_be_tensor(const Parameter& parameter, std::string_view text, std::uint3
 
 }  // namespace
 
-std::optional<DescribedShape> described_sizes(std::string_view text) {
-  DescribedShape shape;
+std::optional<DocumentedShape> documented_sizes(std::string_view text) {
+  DocumentedShape shape;
   const bool commas = text.find(',') != std::string_view::npos;
   const std::string_view apart = commas            ? ","
       : text.find(" x ") != std::string_view::npos ? " x "
@@ -276,14 +276,14 @@ std::optional<DescribedShape> described_sizes(std::string_view text) {
     shape.push_back(std::move(*size));
   }
   if (shape.empty() ||
-      std::ranges::all_of(shape, [](const DescribedSize& size) { return size.number.has_value(); }))
+      std::ranges::all_of(shape, [](const DocumentedSize& size) { return size.number.has_value(); }))
     return std::nullopt;
   return shape;
 }
 
-std::map<std::string, DescribedShape, std::less<>> described_parameters(
+std::map<std::string, DocumentedShape, std::less<>> documented_parameters(
     const FunctionStmt& function, std::string_view text, std::uint32_t offset) {
-  std::map<std::string, DescribedShape, std::less<>> made;
+  std::map<std::string, DocumentedShape, std::less<>> made;
   const auto lines = lines_of(function.docstring);
   // The comments before the first statement, the docstring left out.
   std::vector<std::string_view> comments;
@@ -300,7 +300,7 @@ std::map<std::string, DescribedShape, std::less<>> described_parameters(
     const Parameter& parameter = list[i];
     const std::string_view name = parameter.name.text();
     if ((i == 0 && (name == "self" || name == "cls")) || !may_be_tensor(parameter, text, offset)) continue;
-    std::optional<DescribedShape> shape;
+    std::optional<DocumentedShape> shape;
     // The last parameter of its line.
     const std::size_t at = parameter.span.end + offset;
     const bool last = i + 1 == list.size() ||

@@ -14,17 +14,17 @@
 
 namespace stepzero::snapshot {
 
-struct DescribedSize {
+struct DocumentedSize {
   std::string name;  // empty: only that there is one
   std::optional<std::int64_t> number;
 };
-using DescribedShape = std::vector<DescribedSize>;
+using DocumentedShape = std::vector<DocumentedSize>;
 // The text between a pair of brackets as the sizes of a shape: "B, T, 768". Nothing if it does not name every
 // one of them.
-std::optional<DescribedShape> described_sizes(std::string_view text);
+std::optional<DocumentedShape> documented_sizes(std::string_view text);
 // By the names of the parameters that may be tensors. `text` is that of the whole file, in which the function
 // begins at `offset` further than its spans say.
-std::map<std::string, DescribedShape, std::less<>> described_parameters(
+std::map<std::string, DocumentedShape, std::less<>> documented_parameters(
     const syntax::FunctionStmt& function, std::string_view text, std::uint32_t offset);
 
 }  // namespace stepzero::snapshot

@@ -123,7 +123,7 @@ private:
     for (const documents::Field& field : node.fields) {
       const std::string name = (within.empty() ? "" : within + ".") + field.key;
       if (is_here(field.key_span))
-        say("The key `" + name + "` holds " + std::string(documents::described(field.value.kind)) +
+        say("The key `" + name + "` holds " + std::string(documents::kind_name(field.value.kind)) +
             (rules::key_help(input_.role, input_.document, field.key_span.begin)
                     ? ", and is one that is known."
                     : ", and nothing is known of it."));

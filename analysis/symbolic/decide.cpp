@@ -6,8 +6,8 @@
 namespace stepzero::symbolic {
 namespace {
 
-constexpr int deepest_trial = 2;
-constexpr std::size_t most_cases = 4;
+constexpr int deepest_trial = 2;       // assumptions within assumptions: each doubles the work
+constexpr std::size_t most_cases = 4;  // of a condition "one of these" that are tried
 
 Answer reversed(Answer a) {
   if (a == Answer::unknown) return a;
@@ -146,13 +146,13 @@ Answer Context::State::decide_comparison(Cond a) {
 // reverse.
 Answer Context::State::decide_combined(Cond a) {
   const bool all = a->form == Form::conjunction;
-  bool settled = true;
+  bool agree = true;
   for (Cond operand : a->operands) {
     const Answer found = decide(operand);
     if (found == answer(!all)) return found;
-    settled = settled && found == answer(all);
+    agree = agree && found == answer(all);
   }
-  if (settled) return answer(all);
+  if (agree) return answer(all);
   if (nesting >= deepest_trial || a->size > largest_trial) return Answer::unknown;
   const std::size_t mark = log.size();
   ++nesting;

@@ -20,7 +20,7 @@ std::string dumped(syntax::Span span) {
 }
 
 std::string dumped(const documents::Node& node) {
-  std::string all = std::string(documents::described(node.kind)) + dumped(node.span) + node.text +
+  std::string all = std::string(documents::kind_name(node.kind)) + dumped(node.span) + node.text +
       std::to_string(node.integer) + std::to_string(node.real) + (node.truth ? "t" : "f");
   for (const documents::Node& item : node.items) all += "\n- " + dumped(item);
   for (const documents::Field& field : node.fields)

@@ -62,7 +62,8 @@ public:
   }
 
 private:
-  static constexpr int most = 2'000, deepest = 12;
+  static constexpr int most = 2'000;  // parts: to compare must cost less than the iteration
+  static constexpr int deepest = 12;  // parts of parts
 
   bool all(const std::vector<Value>& a, const std::vector<Value>& b) {
     return a.size() == b.size() &&
@@ -162,11 +163,11 @@ bool Interpreter::rest_is_equivalent(const syntax::ForStmt& stmt, const std::vec
     const bool is_index = std::ranges::find(uses.indices(), found->first) != uses.indices().end();
     if (!is_index && !likeness.holds(value, slot->value)) return false;
   }
-  const auto alike = [&](Value a, Value b) {
+  const auto equivalent = [&](Value a, Value b) {
     return Likeness(heap(), attributes_read_, library_.types().module).holds(a, b);
   };
   return std::all_of(items.begin() + static_cast<std::ptrdiff_t>(ran), items.end(),
-      [&](Value item) { return uses.holds(item, alike); });
+      [&](Value item) { return uses.holds(item, equivalent); });
 }
 
 }  // namespace stepzero::interpreter

@@ -10,7 +10,7 @@ using namespace syntax;
 using values::Kind;
 
 namespace {
-constexpr std::size_t most_uses = 32;
+constexpr std::size_t most_uses = 32;  // places of one body that use the index
 
 // Has it a value that follows from those of the names in it, without anything being run?
 bool is_plain(const Expr& expr) {
@@ -176,7 +176,7 @@ Value IndexUses::at(const Expr& expr, Value item) const {
   }
 }
 
-bool IndexUses::holds(Value item, const std::function<bool(Value, Value)>& alike) const {
+bool IndexUses::holds(Value item, const std::function<bool(Value, Value)>& equivalent) const {
   // What is given beside the numbers.
   if (item.kind != last_.kind) return false;
   if (item.is(Kind::tuple)) {
@@ -184,13 +184,13 @@ bool IndexUses::holds(Value item, const std::function<bool(Value, Value)>& alike
     if (mine.size() != theirs.size()) return false;
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const bool numbers = mine[i].is(Kind::integer) && theirs[i].is(Kind::integer) && !indices_.empty();
-      if (!numbers && !alike(mine[i], theirs[i])) return false;
+      if (!numbers && !equivalent(mine[i], theirs[i])) return false;
     }
-  } else if (!item.is(Kind::integer) && !alike(last_, item)) {
+  } else if (!item.is(Kind::integer) && !equivalent(last_, item)) {
     return false;
   }
   for (std::size_t i = 0; i < uses_.size(); ++i)
-    if (const Value value = at(*uses_[i], item); !value || !alike(values_[i], value)) return false;
+    if (const Value value = at(*uses_[i], item); !value || !equivalent(values_[i], value)) return false;
   return true;
 }
 

@@ -20,7 +20,7 @@ public:
   // Is each use of theirs one that can be had without running the body?
   bool are_known() const { return known_; }
   // Would an iteration that got `item` ask for things that are `alike` to those of the last?
-  bool holds(Value item, const std::function<bool(Value, Value)>& alike) const;
+  bool holds(Value item, const std::function<bool(Value, Value)>& equivalent) const;
 
 private:
   // The value of an expression where the loop gave `item`; absent: it is not known.

@@ -23,7 +23,7 @@ using values::Shape;
 namespace {
 
 // The dimensions from the left; behind them, if `open`, any number of further ones and then those of `tail`.
-struct Described {
+struct Annotated {
   struct Size {
     std::string_view name;  // empty: not said
     std::optional<std::int64_t> number;
@@ -38,12 +38,12 @@ bool is_name(std::string_view text) {
 
 // One word of a description: a name, a number, `_`, `...`, `*batch`, `#broadcasts`, `name=4`. What is none of
 // them is a size of which nothing is said.
-void add_word(Described& into, std::string_view word) {
+void add_word(Annotated& into, std::string_view word) {
   if (word == "..." || word.starts_with('*')) {
     into.open = true;
     return;
   }
-  Described::Size size;
+  Annotated::Size size;
   const bool broadcasts = word.starts_with('#');
   if (const auto equals = word.find('='); equals != std::string_view::npos) word.remove_prefix(equals + 1);
   std::int64_t number = 0;
@@ -56,7 +56,7 @@ void add_word(Described& into, std::string_view word) {
   (into.open ? into.tail : into.dims).push_back(size);
 }
 
-void add_words(Described& into, std::string_view text) {
+void add_words(Annotated& into, std::string_view text) {
   while (!text.empty()) {
     const auto space = std::min(text.find(' '), text.size());
     // A sum that is written with blanks: how many sizes are meant cannot be told.
@@ -71,13 +71,13 @@ void add_words(Described& into, std::string_view text) {
   }
 }
 
-std::optional<Described> described(const Library& library, const Expr& annotation) {
+std::optional<Annotated> annotated(const Library& library, const Expr& annotation) {
   if (annotation.kind != ExprKind::subscript) return std::nullopt;
   const auto& access = as<SubscriptExpr>(annotation);
   const std::string_view name = last_name(*access.object);
   if (access.index->kind != ExprKind::tuple) return std::nullopt;
   const auto parts = as<TupleExpr>(*access.index).elements;
-  Described made;
+  Annotated made;
   if (library.find(values::InternalRow::described + name)) {
     if (parts.size() != 2 || last_name(*parts[0]) != values::last_name(library.types().tensor) ||
         parts[1]->kind != ExprKind::string)
@@ -101,11 +101,11 @@ std::optional<Described> described(const Library& library, const Expr& annotatio
 
 std::optional<Shape> Interpreter::annotated_shape(
     const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
-  const auto given = annotation ? described(library_, *annotation) : std::nullopt;
+  const auto given = annotation ? annotated(library_, *annotation) : std::nullopt;
   if (!given) return std::nullopt;
   Shape shape;
   shape.ndim_known = !given->open;
-  for (const Described::Size& size : given->open ? given->tail : given->dims) {
+  for (const Annotated::Size& size : given->open ? given->tail : given->dims) {
     Int known = size.number ? symbols().constant(*size.number) : nullptr;
     if (!known && !size.name.empty()) {
       Int& named = names[std::string(size.name)];
@@ -131,13 +131,13 @@ void Interpreter::judge_annotation(
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
   if (!annotation || annotation->kind != ExprKind::subscript || dry_runs_ > 0 || !value.is(Kind::tensor))
     return;
-  const auto given = described(library_, *annotation);
+  const auto given = annotated(library_, *annotation);
   if (!given) return;
   const Shape& shape = value.as<values::Tensor>()->now()->shape;
   const std::size_t count = given->dims.size() + given->tail.size();
   bool fits = shape.ndim_known ? (given->open ? shape.dims.size() >= count : shape.dims.size() == count)
                                : given->open || shape.dims.size() <= count;
-  const auto differs = [&](const Described::Size& size, const Dim& dim) {
+  const auto differs = [&](const Annotated::Size& size, const Dim& dim) {
     return size.number && dim.size &&
         symbols().compare(symbolic::Compare::eq, dim.size, symbols().constant(*size.number)) == Answer::no;
   };

@@ -8,6 +8,7 @@
 #include "libraries/torch/meaning/ranks.hpp"
 #include "symbolic/supposition.hpp"
 #include "values/devices.hpp"
+#include "values/limits.hpp"
 #include "values/numbers.hpp"
 #include "values/strides.hpp"
 
@@ -92,7 +93,7 @@ namespace {
 // is a tensor, its dtype is the one that the operator always gives; unknown where it hangs on the operands.
 Dtype dtype_by_making(Runtime& run, const values::Unknown& made) {
   const values::Unknown* at = &made;
-  for (int depth = 0; depth < 8; ++depth) {
+  for (int depth = 0; depth < values::deepest_source; ++depth) {
     const Value source = at->attributes.value(Name(values::UnknownState::made_of));
     if (!source.is(Kind::unknown)) break;
     // It is named by the call that gave it.
@@ -392,7 +393,7 @@ void Op::learn(std::string_view name, const Shape& shape) {
   TensorState learned = *state;
   learned.shape = shape;
   const Value shape_value = state->shape.ndim_known ? Value{} : state->shape_value;
-  settle_ndim(run, learned);
+  decide_ndim(run, learned);
   set_state(run, argument(name), learned);
   learn_source(run, shape_value, learned.shape);
   learn_ends(run, shape_value, learned.shape);
@@ -493,7 +494,7 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   if (state.requires_grad == Known::yes && dtype != Dtype::unknown && category(dtype) < 2)
     return fail(ProblemKind::dtype,
         "Only tensors of floating point and complex numbers can require gradients, but this one is " +
-            code(values::name(dtype)) + ": give it a `dtype`, or write its numbers as floats");
+            code(values::name(dtype)) + ". Give it a `dtype`, or write its numbers as floats");
   return libraries::result(call, std::move(state));
 }
 

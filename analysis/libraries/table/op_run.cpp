@@ -233,10 +233,12 @@ void describe_results(Op& op, Value result, const std::vector<const TensorState*
       return;
     state->made = describe(op, part);
   };
-  if (result.is(Kind::tuple) && result.as<values::Tuple>()->items.size() <= 16) {
+  constexpr std::size_t most_results =
+      16;  // each remembers the call: torch.unbind of a long tensor gives many
+  if (result.is(Kind::tuple) && result.as<values::Tuple>()->items.size() <= most_results) {
     const auto& items = result.as<values::Tuple>()->items;
     for (std::size_t i = 0; i < items.size(); ++i) tell(items[i], static_cast<int>(i));
-  } else if (result.is(Kind::list) && values::Heap::list_state(result)->items.size() <= 16) {
+  } else if (result.is(Kind::list) && values::Heap::list_state(result)->items.size() <= most_results) {
     const auto& items = values::Heap::list_state(result)->items;
     for (std::size_t i = 0; i < items.size(); ++i) tell(items[i], static_cast<int>(i));
     // Parts of which not even the number is known.
@@ -246,7 +248,7 @@ void describe_results(Op& op, Value result, const std::vector<const TensorState*
   }
 }
 
-Value run_described(Call& call, Op& op);
+Value run_shape_function(Call& call, Op& op);
 
 // What is computed is not written into a tensor of a lower kind: no float into integers. Some operators
 // convert nothing at all. False after fail().
@@ -307,7 +309,7 @@ Value run_operator(Call& call) {
   for (const Value& value : op.tensors()) given.push_back(op.tensor(value));
   // Before it is written into.
   const values::Producer* source = writes ? describe(op, -1) : nullptr;
-  const Value result = run_described(call, op);
+  const Value result = run_shape_function(call, op);
   if (op.failed()) return result;
   if (!writes) {
     describe_results(op, result, given);
@@ -383,7 +385,7 @@ bool gets_sizes(Op& op) {
   return true;
 }
 
-Value run_described(Call& call, Op& op) {
+Value run_shape_function(Call& call, Op& op) {
   // What only changes how a tensor is looked at writes no number.
   constexpr std::string_view no_numbers[] = {
       "torch.Tensor.requires_grad_", "torch.Tensor.detach_", "torch.Tensor.share_memory_", "torch.detach_"};

@@ -31,7 +31,7 @@ TensorState* require_tensor(Runtime& run, Value value);
 void set_state(Runtime& run, Value tensor, const TensorState& state);
 
 // Once the rank of a tensor is known: what was found out of its first dimensions goes to its shape.
-void settle_ndim(Runtime& run, TensorState& learned);
+void decide_ndim(Runtime& run, TensorState& learned);
 
 // An operand's dimension from the right (0 is the last), or null size if it is not known.
 Dim from_right(const Shape& shape, std::size_t i);

@@ -47,9 +47,9 @@ std::optional<Frequencies> frequencies_of(const Record& record, const TensorStat
   return std::nullopt;
 }
 
-// Is the code part of what is settled before there is data: of a constructor, of the module itself, or of a
+// Is the code part of the setup, before there is data: of a constructor, of the module itself, or of a
 // function that takes no tensors?
-bool is_settled(const Record& record, const interpreter::CallSite* calls) {
+bool is_setup(const Record& record, const interpreter::CallSite* calls) {
   const interpreter::CallSite* const inner = calls;
   for (; calls; calls = calls->outer)
     if (calls->function && calls->function->name.text() == "__init__") return true;
@@ -69,7 +69,7 @@ std::optional<double> positions(const Record& record, const Frequencies& of, con
   for (const OpSemantics by : {OpSemantics::outer, OpSemantics::product, OpSemantics::mul})
     for (const Origin& each : provenance.of_semantics(by)) {
       const auto factors = inputs(*each.made);
-      if (factors.size() != 2 || !is_settled(record, each.made->calls)) continue;
+      if (factors.size() != 2 || !is_setup(record, each.made->calls)) continue;
       for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
         const TensorState* counted = source_of(factors[i]);
         while (semantics(counted) == OpSemantics::picked) counted = source_of(input(*counted->made));

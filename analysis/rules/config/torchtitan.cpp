@@ -155,7 +155,7 @@ void check_table(const Field& section, DocumentReport& report) {
                       : key->type == "float" ? "a number"
                       : key->type == "bool"  ? "a truth value"
                                              : "a text") +
-              " for torchtitan, and this is " + std::string(documents::described(field.value.kind)) +
+              " for torchtitan, and this is " + std::string(documents::kind_name(field.value.kind)) +
               ": nothing converts it, and what computes with it fails");
     } else if (!key->choices.empty() && !is_choice(key->choices, field.value.text)) {
       std::string listed;

@@ -32,7 +32,7 @@ bool is_placeholder(const std::string& text) {
 std::string refusal(const Key& key, const Node& value) {
   using enum Node::Kind;
   const bool is_container = value.is(table) || value.is(list);
-  const std::string is = "is " + std::string(documents::described(value.kind));
+  const std::string is = "is " + std::string(documents::kind_name(value.kind));
   switch (key.type) {
   case KeyType::boolean:
     return is_container || (value.is_number() && value.number() != 0 && value.number() != 1) ||

@@ -42,8 +42,9 @@ bool begins_with(const program::Version& version, const Bound& bound) {
 
 // The index of packages takes these for one another.
 bool is_same_letter(char a, char b) {
-  constexpr std::string_view alike = "-_.";
-  return a == b || (alike.find(a) != std::string_view::npos && alike.find(b) != std::string_view::npos);
+  constexpr std::string_view separators = "-_.";
+  return a == b ||
+      (separators.find(a) != std::string_view::npos && separators.find(b) != std::string_view::npos);
 }
 
 std::size_t find_name(std::string_view text, std::string_view name, std::size_t from) {

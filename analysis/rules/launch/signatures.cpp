@@ -150,12 +150,12 @@ bool SignatureOptions::add_typer(const Function& function) {
     if (each.type.find("Context") != std::string::npos) continue;
     const bool is_argument = each.type.find("Argument(") != std::string::npos ||
         is_call_of(each.otherwise, "typer", "Argument");
-    const Expr* described = is_call_of(each.otherwise, "typer", "Option") || is_argument ? each.otherwise
-                                                                                         : nullptr;
+    const Expr* option = is_call_of(each.otherwise, "typer", "Option") || is_argument ? each.otherwise
+                                                                                      : nullptr;
     // Names of its own stand in the annotation or in the call.
     if (each.type.find("\"-") != std::string::npos || each.type.find("'-") != std::string::npos) return false;
-    if (described && described->kind == ExprKind::call)
-      for (const Expr* argument : as<CallExpr>(*described).arguments)
+    if (option && option->kind == ExprKind::call)
+      for (const Expr* argument : as<CallExpr>(*option).arguments)
         if (literal(argument).starts_with('-')) return false;
     DeclaredOption& made = made_.options.emplace_back();
     made.where = each.where;
@@ -170,9 +170,9 @@ bool SignatureOptions::add_typer(const Function& function) {
     }
     made.flags = {"--" + dashed};
     if (is_truth) made.flags.push_back("--no-" + dashed);
-    made.arity = is_truth                                       ? Arity::none
-        : described || each.type.find('[') != std::string::npos ? Arity::unknown
-                                                                : Arity::one;
+    made.arity = is_truth                                    ? Arity::none
+        : option || each.type.find('[') != std::string::npos ? Arity::unknown
+                                                             : Arity::one;
     made.type = each.type == "int" || each.type == "float" ? each.type : "?";
     made.has_default = true;
   }

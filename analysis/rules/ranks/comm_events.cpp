@@ -2,6 +2,7 @@
 
 #include "rules/ranks/communication.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -25,7 +26,7 @@ void CommRecorder::become_uncertain() {
 
 // Of one of two values, the one of this run.
 Value CommRecorder::chosen(Value value, std::string* where) const {
-  for (int depth = 0; value.is(Kind::choice) && depth < 8; ++depth) {
+  for (int depth = 0; value.is(Kind::choice) && depth <= values::most_choices; ++depth) {
     const auto& choice = *value.as<values::Choice>();
     const Answer answer = decide_(choice.condition);
     if (answer == Answer::unknown) return {};
@@ -170,13 +171,13 @@ void CommRecorder::collective(
   if (info.makes_group && event.result.is(Kind::instance)) {
     made.makes_group = true;
     const auto* object = event.result.as<values::Instance>();
-    CommEvent described;
-    if (group_of(event.result, described)) {
-      made.made = described.members;
-      const std::string text = described.group == "world" ? "all" : described.group;
-      groups_[object] = {text + " #" + std::to_string(groups_made_[text]++), described.members};
+    CommEvent own;
+    if (group_of(event.result, own)) {
+      made.made = own.members;
+      const std::string text = own.group == "world" ? "all" : own.group;
+      groups_[object] = {text + " #" + std::to_string(groups_made_[text]++), own.members};
       note_limit(event, groups_[object].first);
-      for (const int member : described.members)
+      for (const int member : own.members)
         if (member < 0 || member >= world_) trace_.impossible = true;  // made for another world
     }
   }

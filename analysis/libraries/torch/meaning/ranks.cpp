@@ -174,7 +174,7 @@ void follow(Op& op, Value source, const NamedNdims& by, Value made) {
 
 // Where what a tensor of unknown rank was made from began, and how many dimensions it has more than that.
 std::pair<Value, std::int64_t> origin_of(Op& op, Value value) {
-  constexpr int longest_way = 64;
+  constexpr int longest_way = 64;  // operations back along one operand each
   std::int64_t added = 0;
   value = op.run.resolve(value);
   for (int way = 0; way < longest_way; ++way) {
@@ -230,7 +230,7 @@ void follow_rank(Op& op, Value made) {
 void learn_ends(Runtime& run, Value shape_value, const Shape& learned) {
   if (!run.policy().operands_fit || learned.ndim_known || learned.dims.empty() || !learned.dims.back().size)
     return;
-  constexpr int longest_way = 16;
+  constexpr int longest_way = 16;  // operations back, at each of which the shape is learned anew
   for (int way = 0; way < longest_way && shape_value.is(Kind::unknown); ++way) {
     const auto& kept = shape_value.as<values::Unknown>()->attributes;
     const Value source = kept.value(Name(last_name)) ? kept.value(Name(source_name)) : Value{};
@@ -266,7 +266,7 @@ void learn_source(Runtime& run, Value shape_value, const Shape& learned) {
   for (std::size_t i = 0; i + last < learned.dims.size() && i < rank; ++i)
     if (!changed.shape.dims[i].size) changed.shape.dims[i] = learned.dims[i];
   const Value before = state->shape_value;
-  settle_ndim(run, changed);
+  decide_ndim(run, changed);
   set_state(run, source, changed);
   learn_source(run, before, changed.shape);
 }

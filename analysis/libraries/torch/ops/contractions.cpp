@@ -372,13 +372,13 @@ bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
   if (is_one(op, dim) && !of_same) return true;
   if (op.equal(known, dim) == Answer::no &&
       (of_same || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
-    const auto described = [&](std::size_t i, const Dim& size) {
+    const auto named_size = [&](std::size_t i, const Dim& size) {
       const TensorState* state = op.tensor(operands[i]);
       return "operand " + std::to_string(i) + " is " +
           (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
     };
     return refuse("In " + quoted() + " the sizes of '" + letter +
-            "' differ: " + described(it->second.operand, known) + ", " + described(operand, dim),
+            "' differ: " + named_size(it->second.operand, known) + ", " + named_size(operand, dim),
         {known, dim});
   }
   known = op.better(known, dim);

@@ -4,6 +4,7 @@
 #include "libraries/torch/ops/views.hpp"
 #include "syntax/text.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -19,7 +20,7 @@ std::string size_name(Runtime& run, values::Place place, std::int64_t index) {
   for (const std::string_view part : {".shape", ".size("})
     if (const auto at = text.find(part); at != std::string_view::npos) text = text.substr(0, at);
   const auto plain = [](std::string_view candidate) {
-    if (candidate.empty() || candidate.size() > 40) return false;
+    if (candidate.empty() || candidate.size() > values::longest_quote) return false;
     for (const char c : candidate)
       if (!syntax::is_word(c) && c != '.') return false;
     return true;
@@ -176,7 +177,7 @@ constexpr Operator size_operators[] = {
 
 std::vector<Row> size_rows() { return operator_rows(size_operators); }
 
-void settle_ndim(Runtime& run, TensorState& learned) {
+void decide_ndim(Runtime& run, TensorState& learned) {
   if (!learned.shape.ndim_known) return;
   for (std::size_t i = 0; i < learned.first.size() && i < learned.shape.dims.size(); ++i) {
     const Dim& first = learned.first[i];

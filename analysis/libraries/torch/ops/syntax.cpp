@@ -7,6 +7,7 @@
 #include "libraries/torch/meaning/ranks.hpp"
 #include "libraries/torch/meaning/saved.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -95,8 +96,7 @@ void judge_operands(Runtime& run, std::string_view sign, Value left, Value right
             one ? syntax::as<syntax::BinaryExpr>(node).right->span
                 : syntax::as<syntax::BinaryExpr>(node).left->span})
       : std::string_view{};
-  const bool named = !text.empty() && text.size() <= 40 && text.find('\n') == std::string_view::npos &&
-      text != what;
+  const bool named = values::is_quotable(text) && text != what;
   interpreter::ProblemEvent* event = run.problem_at(values::ProblemKind::argument, place, &node,
       "A tensor and " + std::string(what) + " have no `" + std::string(sign) + "`" +
           (named ? ": " + code(text) + " is " + what : "") + ", and Python raises TypeError");
@@ -338,7 +338,7 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
     learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
   }
   if (learned.shape.dims.size() != names.size()) return std::nullopt;
-  settle_ndim(run, learned);
+  decide_ndim(run, learned);
   std::vector<Value> items;
   for (std::size_t i = 0; i < names.size(); ++i) {
     Dim& dim = learned.shape.dims[i];
