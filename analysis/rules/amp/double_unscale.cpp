@@ -25,10 +25,10 @@ void check(const Record& record, Report& report) {
     Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         twice ? code(scaler + ".unscale_()") + " was already called for this optimizer: this call raises" +
                 weight->when +
-                " \"unscale_() has already been called on this optimizer since the last update().\""
+                " \"unscale_() has already been called on this optimizer since the last update().\" Unscale once, before the step."
               : code(scaler + ".unscale_()") +
                 " comes after the step, which already unscaled the gradients: it raises" + weight->when +
-                " \"unscale_() is being called after step().\"");
+                " \"unscale_() is being called after step().\" Unscale before the step.");
     if (!finding) continue;
     report.relate(*finding, violation.before->place,
         twice ? "the gradients are unscaled here" : "the step is made here");

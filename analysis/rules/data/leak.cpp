@@ -3,6 +3,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -159,7 +160,9 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
   };
   std::vector<Set> sets;
   for (const OperationEvent* made : found.loaders) {
-    if (made->row->kind != values::RowKind::class_ || made->arguments.empty() || sets.size() > 32) continue;
+    if (made->row->kind != values::RowKind::class_ || made->arguments.empty() ||
+        sets.size() > values::most_compared_events)
+      continue;
     const Value dataset = made->arguments[0];
     // A sampler may take a part of it.
     bool sampled = false;
@@ -211,7 +214,8 @@ void check(const Record& record, Report& report) {
   std::vector<const OperationEvent*> windows;
   visit_roots(record, [&](const Event& event) {
     if (event.kind == EventKind::operation &&
-        static_cast<const OperationEvent&>(event).row->operation == Operation::window && windows.size() < 64)
+        static_cast<const OperationEvent&>(event).row->operation == Operation::window &&
+        windows.size() < values::most_compared_events)
       windows.push_back(&static_cast<const OperationEvent&>(event));
   });
   for (const auto& root : record.roots) {
@@ -228,7 +232,7 @@ void check(const Record& record, Report& report) {
       case Operation::loader_made: list = &found.loaders; break;
       default: return;
       }
-      if (list->size() >= 64) return;
+      if (list->size() >= values::most_compared_events) return;
       list->push_back(&operation);
       found.order.push_back({&operation, order++});
     });
@@ -245,7 +249,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "validation or test data is seen in training",
     .why =
-        "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned in front of the model (the mean and scale of a "
+        "What is measured on data that the training has seen says nothing of new data. It leaks through what is learned before the model (the mean and scale of a "
         "StandardScaler, the words of a vocabulary, the merges of a tokenizer), through a file that is in both sets, and through neighbors: of windows of 20 "
         "points split at random, measured on a series of 220, all 40 validation windows had a training window that shares at least 18 of their points.",
     .wrong = "X = StandardScaler().fit_transform(X)\n"

@@ -30,7 +30,7 @@ extern constexpr Rule rule = complete({
              "    dist.barrier()\n",
     .silent =
         "An exit that all ranks take together (configuration, epoch, a value that was broadcast or reduced); an exit after the"
-        " last collective; an exit in front of which the rank entered the same collectives as the others; programs that end on "
+        " last collective; an exit before which the rank entered the same collectives as the others; programs that end on "
         "the spare ranks.",
     .fix =
         "Lets the ranks that leave enter a barrier first, if that is all that they miss; or lets the ranks agree first, by an all_reduce "

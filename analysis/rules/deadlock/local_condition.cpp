@@ -31,7 +31,7 @@ extern constexpr Rule rule = complete({
         "Conditions on values that were reduced, broadcast or gathered; configuration, epochs and steps; conditions that come from "
         "code that was not seen; both sides with the same collectives.",
     .fix =
-        "Lets the ranks agree first: an all_reduce of what decides in front of the `if`, so that all do it where one does. Whether you mean any, "
+        "Lets the ranks agree first: an all_reduce of what decides before the `if`, so that all do it where one does. Whether you mean any, "
         "all or the mean is yours to decide.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

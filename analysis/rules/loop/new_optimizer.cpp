@@ -171,7 +171,7 @@ extern constexpr Rule rule = complete({
     .silent =
         "Plain SGD, which keeps nothing; an optimizer that makes several steps, or whose state is loaded; one whose model the iteration makes as well; one that is handed to code that is not seen.",
     .fix =
-        "Moves the line in front of the loop, where the loop sets nothing that it reads. Not applied by itself: a learning rate may have been meant to change.",
+        "Moves the line before the loop, where the loop sets nothing that it reads. Not applied by itself: a learning rate may have been meant to change.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
 });

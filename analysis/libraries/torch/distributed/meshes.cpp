@@ -247,7 +247,7 @@ Value part_of_mesh(Call& call) {
   const bool whole = !kept(call, is_part);
   if (whole && !mesh->named)
     return refuse_mesh(call,
-        "A mesh without `mesh_dim_names` cannot be sliced by name: give `init_device_mesh` the names of its dimensions");
+        "A mesh without `mesh_dim_names` cannot be sliced by name. Give `init_device_mesh` the names of its dimensions");
   if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().unseen("mesh", call.place);
   std::vector<std::vector<std::size_t>> dims;
   for (const std::string& name : *wanted) {

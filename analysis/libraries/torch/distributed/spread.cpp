@@ -107,7 +107,7 @@ bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value giv
   const auto dims = dimensions_of_mesh(call.run, mesh);
   if (dims && !placements.empty() && placements.size() != *dims)
     return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " +
-        count_of(placements.size(), "placement") + ": give one for each dimension");
+        count_of(placements.size(), "placement") + ". Give one for each dimension");
   for (const Value& placement : placements) {
     if (class_of(call.run, placement) != shard || !tensor.shape.ndim_known) continue;
     const Value dim = kept(call.run, *call.run.resolve(placement).as<Instance>(), "dim");

@@ -78,7 +78,7 @@ Value ClassTargets::of_probabilities() {
   if (known_unequal(op, x, y)) {
     std::string advice;
     if (rank == 2 && op.value(y.dims[1]) == 1)
-      advice = "; indices of classes would be [" + op.words(x.dims[0]) + "]: squeeze(1)";
+      advice = "; indices of classes would be `[" + op.words(x.dims[0]) + "]`. Call `squeeze(1)`";
     raise_for_shape();
     op.fail(ProblemKind::loss_target,
         called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +

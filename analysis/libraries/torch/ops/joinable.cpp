@@ -201,7 +201,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
           op.name("input") + ", " + op.words(input.shape) +
           (turned || layouts.size() > 1 ? ", was transposed or permuted"
                                         : ", was cut out of a larger tensor") +
-          ": call reshape, or contiguous first");
+          ". Call `reshape`, or `contiguous()` first");
   op.suggest_method("reshape");
 }
 

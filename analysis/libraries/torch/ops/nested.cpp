@@ -41,7 +41,7 @@ Value of_parts(Op& op) {
     if (dims.size() + 1 != shape.dims.size())
       return op.fail(ProblemKind::concat,
           "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " +
-              std::to_string(dims.size()) + " dimensions: give all of them the same");
+              std::to_string(dims.size()) + " dimensions. Give all of them the same");
     for (std::size_t i = 0; i < dims.size(); ++i) {
       Dim& all = shape.dims[i + 1];
       if (!jagged) {
@@ -92,7 +92,7 @@ Value from_jagged(Op& op) {
   if (!values) return op.unknown();
   if (!op.given("offsets") && !op.given("lengths") && !op.call.spread)
     return op.fail(ProblemKind::argument,
-        "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`: pass where the sequences begin and end, or how long they are");
+        "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`. Pass where the sequences begin and end, or how long they are");
   if (op.argument("jagged_dim") && op.integer("jagged_dim") != 1) return op.result({}, values->dtype);
   Shape shape;
   const Shape &offsets = op.shape("offsets"), &lengths = op.shape("lengths");

@@ -72,7 +72,7 @@ Value from_coordinates(Op& op) {
     return op.fail(ProblemKind::argument,
         "`sparse_coo_tensor` is given " + std::to_string(sizes->size()) + " sizes, but " +
             op.name("indices") + " has " + std::to_string(*sparse) + " rows and each value " +
-            std::to_string(dense) + " dimensions: give " + std::to_string(rank));
+            std::to_string(dense) + " dimensions. Give " + std::to_string(rank));
   for (std::size_t i = 0; i < dense; ++i)
     if (const Dim& size = shape.dims[static_cast<std::size_t>(*sparse) + i];
         op.never_equal(size, given->shape.dims[i + 1]))

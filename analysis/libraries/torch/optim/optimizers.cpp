@@ -9,6 +9,7 @@
 #include "syntax/spelling.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -173,7 +174,7 @@ void judge_trained(Call& call, Value given) {
               object->native->path == "torch.nn.BufferList"
           : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict"))
     return;
-  refuse(call, title(call) + " takes parameters, and is given a module: pass its parameters()");
+  refuse(call, title(call) + " takes parameters, and is given a module. Pass its `parameters()`");
 }
 // Muon steps matrices.
 void judge_matrices(Call& call, const std::vector<Value>& taken) {
@@ -233,16 +234,18 @@ void judge_groups(Call& call) {
   refuse(call,
       "`" + title(call) + "`" + " takes one group of parameters, but is given " +
           count_of(items->size(), "group") +
-          ": give each its own optimizer, or pass the parameters as one list");
+          ". Give each its own optimizer, or pass the parameters as one list");
 }
 
 // The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they
 // are not all known.
 bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 0) {
+  constexpr int deepest_group = 1;  // PyTorch takes a list of groups, and none within a group
   given = call.run.resolve(given);
   if (given.is(Kind::tensor)) return taken.push_back(given), true;
   if (given.is(Kind::dict)) {
-    const Value group = depth < 2 ? call.run.dict_get(given, call.run.heap().string("params"), {}) : Value{};
+    const Value group =
+        depth <= deepest_group ? call.run.dict_get(given, call.run.heap().string("params"), {}) : Value{};
     return group && tensors_in(call, group, taken, depth + 1);
   }
   const bool lists_parameters = given.is(Kind::instance) && given.as<Instance>()->native &&
@@ -250,9 +253,8 @@ bool tensors_in(Call& call, Value given, std::vector<Value>& taken, int depth = 
   // An iterator is empty once it was read, and the optimizer has read it.
   const auto items = lists_parameters || given.is(Kind::list) ? call.run.elements(given, call.place)
                                                               : std::nullopt;
-  return items && depth < 3 &&
-      std::all_of(
-          items->begin(), items->end(),
+  return items && depth <= deepest_group + 1 &&
+      std::all_of(items->begin(), items->end(),
           [&](const Value& item) { return tensors_in(call, item, taken, depth + 1); });
 }
 

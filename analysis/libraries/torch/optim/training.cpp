@@ -167,7 +167,7 @@ void judge_cycle(Call& call) {
   };
   if (call.spread || given(2) || (given(3) && given(4))) return;
   call.run.problem(values::ProblemKind::argument, call)->text =
-      "`OneCycleLR` has to be told how many steps its cycle has: pass `total_steps`, or `epochs` and `steps_per_epoch`";
+      "`OneCycleLR` has to be told how many steps its cycle has. Pass `total_steps`, or `epochs` and `steps_per_epoch`";
 }
 Value scheduler_init(Call& call) {
   keep(call, values::OptimizerState::optimizer, call.at(0));
