@@ -236,9 +236,10 @@ def test_internal_paths_have_rows():
 
 
 # Limits of walks and searches: a number beside one of these words is a limit that nobody named.
-COUNTED = re.compile(r"(?:depth|nesting|level|deep)\w* *(?:<|>|<=|>=) *(?!0\b|1\b)\d+\b(?! *\*)")
-GATHERED = re.compile(r"\b(?:found|seen|all|list|drawn|windows|places|sets|others|visited|text)\w*(?:\.|->)size\(\) *(?:<|>|<=|>=) *[\d']{2,}")
-NAMED = re.compile(r"\s*(?:inline |static )*constexpr [\w:]+ \w*(?:most|deepest|longest|largest|widest|fewest)\w* = [\d'<U ]+[,;]")
+BARE = re.compile(
+    r"(?:depth|nesting|level|deep)\w* *(?:<|>|<=|>=) *(?!0\b|1\b)\d+\b(?! *\*)"
+    r"|\b(?:found|seen|all|list|drawn|windows|places|sets|others|visited|text)\w*(?:\.|->)size\(\) *(?:<|>|<=|>=) *[\d']{2,}")
+NAMED = re.compile(r"^\s*(?:inline |static )*constexpr [\w:]+ \w*(?:most|deepest|longest|largest|widest|fewest)\w* = [\d'<U ]+[,;](?!.*//)", re.M)
 LIMITS_OF_FORMATS = {
     "analysis/syntax/tree.cpp",  # a text below one page has no deep indentation
     "analysis/rules/launch/numbers.cpp",  # a number of so many digits fits into 64 bits
@@ -249,14 +250,20 @@ LIMITS_OF_FORMATS = {
 def test_limits_have_names_and_reasons():
     unnamed, without_reason = [], []
     for path in sorted((ROOT / "analysis").rglob("*.[ch]pp")):
-        place = str(path.relative_to(ROOT))
-        before = ""
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-            code = re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0])
-            if "constexpr" not in code and place not in LIMITS_OF_FORMATS and (COUNTED.search(code) or GATHERED.search(code)):
-                unnamed.append(f"{place}:{number}: {line.strip()}")
-            if NAMED.match(line) and "//" not in line and not before.strip().startswith("//"):
-                without_reason.append(f"{place}:{number}: {line.strip()}")
-            before = line
+        place, text = str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+
+        def line_of(at, text=text):
+            return text[text.rfind("\n", 0, at) + 1:text.find("\n", at)]
+
+        if place not in LIMITS_OF_FORMATS:
+            for match in BARE.finditer(text):
+                line = line_of(match.start())
+                if "constexpr" not in line and match[0] in re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0]):
+                    unnamed.append(f"{place}: {line.strip()}")
+        for match in NAMED.finditer(text):
+            begin = match.start() + len(match[0]) - len(match[0].lstrip())
+            before = line_of(text.rfind("\n", 0, begin) - 1) if "\n" in text[:begin] else ""
+            if not before.strip().startswith("//"):
+                without_reason.append(f"{place}: {match[0].strip()}")
     assert unnamed == []
     assert without_reason == []
