@@ -1,6 +1,6 @@
 // Each heading of tests/cases/**/*.md is a Catch2 test. With STEPZERO_WRITE_FIXES=1 in the environment the
-// after-fix fences that differ are rewritten, with STEPZERO_WRITE_REVEALS=1 silent programs get a reveal, and
-// with STEPZERO_WRITE_UNREVEALED=1 unrevealed.txt is: read what they then say.
+// after-fix fences that differ are rewritten, and with STEPZERO_WRITE_REVEALS=1 silent programs get a reveal:
+// read what they then say.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -118,52 +118,24 @@ void Messages::invoke() const {
   SUCCEED();
 }
 
-// Silence proves nothing where the engine may have given up. How many silent programs of each file show no
-// value stands in unrevealed.txt: the numbers may only fall.
-class Unrevealed : public Catch::ITestInvoker {
+// Silence proves nothing where the engine may have given up.
+class NoneUnrevealed : public Catch::ITestInvoker {
 public:
-  Unrevealed(std::filesystem::path path, const std::vector<Document>& documents, bool write)
-      : path_(std::move(path)), documents_(documents), write_(write) {}
-  void invoke() const override;
+  explicit NoneUnrevealed(const std::vector<Document>& documents) : documents_(documents) {}
+  void invoke() const override {
+    for (const Document& document : documents_)
+      for (const Case& tested : document.cases)
+        for (const Program& program : tested.programs)
+          if (is_silent_unseen(program))
+            FAIL_CHECK(document.name
+                << ": line " << program.line
+                << ": a silent program without a reveal: mark it `silent`, and reveal a value in it");
+    SUCCEED();
+  }
 
 private:
-  std::filesystem::path path_;
   const std::vector<Document>& documents_;
-  bool write_;
 };
-
-void Unrevealed::invoke() const {
-  std::map<std::string, std::size_t> allowed;
-  std::istringstream in(read(path_));
-  for (std::string line; std::getline(in, line);)
-    if (const auto space = line.find(' '); !line.starts_with('#') && space != std::string::npos)
-      allowed[line.substr(space + 1)] = std::stoul(line);
-  std::ostringstream all;
-  all << "# Silent programs that reveal no value, by file: see README.md. The numbers may only fall; written by\n"
-         "# STEPZERO_WRITE_UNREVEALED=1 test_cases.\n";
-  for (const Document& document : documents_) {
-    std::size_t count = 0;
-    std::string last;
-    for (const Case& tested : document.cases)
-      for (const Program& program : tested.programs)
-        if (is_silent_unseen(program)) {
-          ++count;
-          last = std::to_string(program.line);
-        }
-    if (count > 0) all << count << ' ' << document.name << '\n';
-    const std::size_t most = allowed.contains(document.name) ? allowed[document.name] : 0;
-    if (write_ || count == most) continue;
-    if (count > most)
-      FAIL_CHECK(document.name << " has " << count << " silent programs without a reveal, " << most
-                               << " before (the last one in line " << last
-                               << "): mark the new one `silent`, and reveal a value in it");
-    else
-      FAIL_CHECK(document.name << " has " << count << " silent programs without a reveal, " << most
-                               << " before: run STEPZERO_WRITE_UNREVEALED=1 test_cases unrevealed*");
-  }
-  if (write_) std::ofstream(path_, std::ios::binary) << all.str();
-  SUCCEED();
-}
 
 // Puts what silent programs could reveal after its lines of the Markdown.
 void reveal(const Document& document) {
@@ -236,9 +208,8 @@ int main(int argc, char** argv) {
         Catch::NameAndTags("messages.txt says what the cases say"));
   Catch::AutoReg(new NothingStale(oracle, documents), CATCH_INTERNAL_LINEINFO, "",
       Catch::NameAndTags("oracle.json holds nothing stale"));
-  Catch::AutoReg(
-      new Unrevealed(root / "unrevealed.txt", documents, std::getenv("STEPZERO_WRITE_UNREVEALED") != nullptr),
-      CATCH_INTERNAL_LINEINFO, "", Catch::NameAndTags("unrevealed.txt holds no more than before"));
+  Catch::AutoReg(new NoneUnrevealed(documents), CATCH_INTERNAL_LINEINFO, "",
+      Catch::NameAndTags("each silent program reveals a value"));
   const int status = Catch::Session().run(argc, argv);
   for (const Document& document : documents) {
     if (writing.fixes) rewrite(document);
