@@ -1,5 +1,6 @@
 // Types of values: type(), isinstance, issubclass, hasattr.
 #include "interpreter/classes/exceptions.hpp"
+#include "interpreter/expressions/rank_questions.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "interpreter/statements/from_file.hpp"
@@ -182,7 +183,7 @@ Answer Interpreter::InstanceOf::answer() {
     value = state.value;
   }
   if (value.is(Kind::choice) || value.is(Kind::absent) || value.is(Kind::state)) return Answer::unknown;
-  if (is_presumed(value))
+  if (is_presumed(value) || is_role(run, value))
     return type.is(Kind::library) && type.as<values::LibrarySymbol>()->path == "builtins.object"
         ? Answer::yes
         : Answer::unknown;

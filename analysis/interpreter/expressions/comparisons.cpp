@@ -2,6 +2,7 @@
 #include "interpreter/calls/noted_at.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/expressions/rank_questions.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "values/devices.hpp"
@@ -166,7 +167,11 @@ Value Interpreter::evaluate_compare(const CompareExpr& expr) {
       if (!value.is(Kind::choice)) return refined(value).is(Kind::tensor);
       return holds_tensor(value.as<values::Choice>()->yes) || holds_tensor(value.as<values::Choice>()->no);
     };
+    const bool is_identity = expr.ops[i] == CompareOp::is || expr.ops[i] == CompareOp::is_not;
+    const Cond none = is_identity && i == 0 ? asks_for_none(*this, frame_->function, *expr.left, a, b)
+                                            : nullptr;
     Value part = said ? said
+        : none        ? Value::of(expr.ops[i] == CompareOp::is ? none : symbols().logical_not(none))
         : of_values && (holds_tensor(a) || holds_tensor(b))
         ? library_.compare(*this, expr.ops[i], a, b, expr, here(expr))
         : compare(expr.ops[i], left, right);

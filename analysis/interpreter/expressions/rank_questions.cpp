@@ -2,6 +2,8 @@
 
 #include "interpreter/calls/noted_at.hpp"
 
+#include <algorithm>
+
 namespace stepzero::interpreter {
 
 using symbolic::Sharing;
@@ -13,7 +15,8 @@ Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int right) 
   const auto is_rank = [&](Int side) {
     return side &&
         (side == record.roles[static_cast<int>(symbolic::Role::rank)] ||
-            side == record.roles[static_cast<int>(symbolic::Role::local_rank)]);
+            side == record.roles[static_cast<int>(symbolic::Role::local_rank)] ||
+            side == record.roles[static_cast<int>(symbolic::Role::world_size)]);
   };
   if (is_rank(right)) {
     std::swap(left, right);
@@ -31,17 +34,34 @@ Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int right) 
   const bool missing = (at_none && (op == Compare::eq || op == Compare::le)) ||
       (above_none && op == Compare::lt);
   if (!there && !missing) return nullptr;
-  const symbolic::Role role = left == record.roles[static_cast<int>(symbolic::Role::rank)]
-      ? symbolic::Role::rank
-      : symbolic::Role::local_rank;
+  const symbolic::Role role = s.atom_info(left)->role;
+  // No job has no process: its size is below 0 only where it is still to be found out.
+  if (role == symbolic::Role::world_size && !at_none) return nullptr;
   // Where the program has a value of its own for it, that question is the same one.
   bool known = false;
   each_noted(
       record, told(role), [&](Cond asked) { known = known || s.decide(asked) == symbolic::Answer::yes; });
   if (known) return s.boolean(there);
-  const std::string name = role == symbolic::Role::rank ? "rank" : "local_rank";
-  const Cond question = run.named_condition(name + " != -1", Sharing::uniform);
+  const Cond question = run.named_condition(s.atom_info(left)->name + " != -1", Sharing::uniform);
   return there ? question : s.logical_not(question);
+}
+
+bool is_role(Interpreter& run, values::Value value) {
+  if (!value.is(values::Kind::integer)) return false;
+  const symbolic::AtomInfo* atom = run.symbols().atom_info(value.integer());
+  return atom && atom->role != symbolic::Role::none;
+}
+
+Cond asks_for_none(Interpreter& run, const values::Function* function, const syntax::Expr& asked,
+    values::Value value, values::Value other) {
+  if (!other.is(values::Kind::none) || !is_role(run, value)) return nullptr;
+  const bool is_field = asked.kind == syntax::ExprKind::attribute &&
+      syntax::as<syntax::AttributeExpr>(asked).object->kind == syntax::ExprKind::name;
+  const bool is_parameter = asked.kind == syntax::ExprKind::name && function && function->parameters &&
+      std::ranges::any_of(function->parameters->list,
+          [&](const syntax::Parameter& each) { return each.name == syntax::as<syntax::NameExpr>(asked).id; });
+  if (!is_field && !is_parameter) return nullptr;
+  return run.named_condition(run.symbols().atom_info(value.integer())->name + " is None", Sharing::uniform);
 }
 
 }  // namespace stepzero::interpreter

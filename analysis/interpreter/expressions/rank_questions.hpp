@@ -9,4 +9,12 @@ namespace stepzero::interpreter {
 // who compares it with such numbers asks for that. Null: the question is another.
 Cond asks_for_rank(Interpreter& run, symbolic::Compare op, Int left, Int right);
 
+// Is the value the process's rank, or another number of the job's, and not yet a number of its own? Who asks
+// a value of that name for None, or for its type, may have something else.
+bool is_role(Interpreter& run, values::Value value);
+// `args.rank is None`, of a field or a parameter that is a rank by its name alone: the same answer each time.
+// Null: the question is another.
+Cond asks_for_none(Interpreter& run, const values::Function* function, const syntax::Expr& asked,
+    values::Value value, values::Value other);
+
 }  // namespace stepzero::interpreter
