@@ -16,6 +16,16 @@ struct ReparametrizedState {
   static constexpr KeptKey otherwise{"$computed_otherwise"};  // present: in a way that is not known
 };
 
+// A process group of which nothing is known: an integer, the rank of the process among its members.
+struct UnseenGroupState {
+  static constexpr KeptKey own{"$own_rank"};
+};
+
+// What unseen code made: present: it was asked for a gated activation, `get_act("swiglu")`.
+struct UnseenActivationState {
+  static constexpr KeptKey gated{"$gated"};
+};
+
 // A number by which code that is not seen finds the memory of a tensor.
 struct AddressState {
   static constexpr KeptKey memory_of{"$memory_of"};

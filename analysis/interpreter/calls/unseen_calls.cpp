@@ -3,6 +3,7 @@
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/self_writes.hpp"
+#include "interpreter/presumed_rank.hpp"
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -507,6 +508,32 @@ bool is_of_own_data(Interpreter& run, Value function) {
 }
 }  // namespace
 
+namespace {
+// "swiglu", "GEGLU": an activation that halves what it is given.
+bool names_gate(Value argument) {
+  if (!argument.is(Kind::string)) return false;
+  const std::string_view text = argument.text();
+  return text.find("glu") != std::string_view::npos || text.find("GLU") != std::string_view::npos;
+}
+
+// `is_main_process()`, `get_rank()` of a module that is not seen: absent of what is called otherwise, and
+// where no rank is run.
+Value asked_for_rank(Interpreter& run, std::string_view function, const Arguments& arguments) {
+  if (!arguments.positional.empty() || !arguments.keywords.empty() || arguments.spread) return {};
+  std::string_view called = function.substr(function.rfind('.') + 1);
+  if (called.starts_with("get_")) called.remove_prefix(4);
+  const auto meant = run.library().presume(called);
+  if (!meant || meant->of_each || !(meant->is_main || meant->role == symbolic::Role::rank)) return {};
+  static_cast<void>(run.role(symbolic::Role::rank));  // it was asked for
+  if (!run.as_rank()) return {};
+  const std::string text = "`" + std::string(function) + "()`";
+  const Int rank = presumed_rank(
+      run, text + (meant->is_main ? " is true on rank 0 alone" : " is the rank"), symbolic::Sharing::unseen);
+  if (!meant->is_main) return Value::of(rank);
+  return Value::of(run.symbols().compared(symbolic::Compare::eq, rank, run.symbols().constant(0)));
+}
+}  // namespace
+
 Value Interpreter::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++may_raise_;
   // A function that is running has shown what it does with what it gets: it is not run once more.
@@ -536,7 +563,12 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (library_.seeds(std::string_view(name).substr(name.rfind('.') + 1)))
     note_seed(arguments.positional.empty() ? Value{} : arguments.positional[0]);
   const std::string called = name.empty() ? "" : name + "()";
+  if (const Value asked = asked_for_rank(*this, name, arguments)) return asked;
   const Value made = heap().unseen(called, where);
+  if (std::ranges::any_of(
+          arguments.positional, [&](Value argument) { return names_gate(resolve(argument)); }))
+    heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnseenActivationState::gated)).value =
+        heap().boolean(true);
   if (is_of_own_data(*this, function)) made.as<values::Unknown>()->sharing = Sharing::local;
   if (function.is(Kind::unknown) && switches_ == 0 && (!around_ || around_->gradients != values::Known::no))
     note_computed(*this, made, function, name, arguments);

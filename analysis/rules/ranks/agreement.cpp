@@ -298,8 +298,11 @@ std::string_view operation_of(const CommEvent& comm) {
     if (comm.event->row->parameters[i].text() != "op") continue;
     const values::Value given = comm.event->arguments[i];
     if (!given) return "SUM";
-    if (!given.is(values::Kind::library)) return {};
-    const std::string_view path = given.as<values::LibrarySymbol>()->path;
+    // The members of ReduceOp that have rows are unknowns of those names.
+    const std::string_view path = given.is(values::Kind::library) ? given.as<values::LibrarySymbol>()->path
+        : given.is(values::Kind::unknown)                         ? given.as<values::Unknown>()->name
+                                                                  : std::string_view{};
+    if (path.find("ReduceOp.") == std::string_view::npos) return {};
     return path.substr(path.rfind('.') + 1);
   }
   return {};

@@ -48,11 +48,8 @@ std::string describe_assumption(
       if (exit.site == key)
         for (const std::size_t turn : exit.turns) note(trace.decisions[turn]);
   }
-  std::string groups;  // that a function may be given, and is not
-  for (const auto& [name, value] : world.front().defaults)
-    groups += (groups.empty() ? "`" : " and `") + name + "`";
-  if (!groups.empty())
-    groups += groups.find(" and ") == std::string::npos ? " is the default group" : " are the default group";
+  std::string groups;
+  for (const std::string& clause : world.front().supposed) groups += (groups.empty() ? "" : " and ") + clause;
   if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
   if (asked.empty()) return "On every path that was analyzed: ";
   std::string text = "Where the ranks agree on ";

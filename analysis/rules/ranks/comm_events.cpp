@@ -1,8 +1,10 @@
 #include "rules/ranks/comm_events.hpp"
 
+#include "interpreter/presumed_rank.hpp"
 #include "rules/ranks/communication.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -71,10 +73,15 @@ bool CommRecorder::group_of(Value group, CommEvent& comm) {
   // A group that is asked for whether it is given is not the default one where it is.
   if (group.is(Kind::unknown) && (group.as<values::Unknown>()->truth || group.as<values::Unknown>()->is_none))
     return false;
-  if (default_groups && group.is(Kind::unknown) &&
-      group.as<values::Unknown>()->default_value.is(Kind::none)) {
-    trace_.defaults.insert({std::string(group.as<values::Unknown>()->name), 0});
-    return whole();
+  if (default_groups && group.is(Kind::unknown)) {
+    const auto& unknown = *group.as<values::Unknown>();
+    const bool may_be_default = unknown.default_value.is(Kind::none);
+    // Of one that is asked for the rank among its members these are compared.
+    if (may_be_default || unknown.attributes.find(values::Name(values::UnseenGroupState::own))) {
+      trace_.supposed.insert(may_be_default ? interpreter::is_default_group(unknown.name)
+                                            : interpreter::is_shared_group(unknown.name));
+      return whole();
+    }
   }
   if (!group.is(Kind::instance)) return false;
   const auto* object = group.as<values::Instance>();

@@ -1,6 +1,8 @@
 // Which jobs are compared, of which sizes and under which assumptions, and what is told of what goes wrong in
 // them.
 #include "rules/ranks/comparer.hpp"
+
+#include "interpreter/presumed_rank.hpp"
 #include "rules/fact_index.hpp"
 #include "rules/ranks/agreement.hpp"
 #include "rules/ranks/assumption_words.hpp"
@@ -69,9 +71,9 @@ void Comparer::run() {
         look_at(*root);
         assumed_ = Assumption::nothing;
       }
-      if (into_.found.size() == before && (open || too_many_)) {
+      if (into_.found.size() == before && (open || too_many_ || presumes_)) {
         assumed_ = Assumption::agreement;
-        only_few_ = root->truncated || !open;
+        only_few_ = root->truncated || !(open || presumes_);
         look_at(*root);
         assumed_ = Assumption::nothing;
       }
@@ -146,7 +148,10 @@ void Comparer::begin(const Root& root) {
   doubtful_.clear();
   got_past_ = too_many_ = false;
   conditions_.clear();
-  if (assumed_ == Assumption::nothing) conditional_.clear();
+  if (assumed_ == Assumption::nothing) {
+    conditional_.clear();
+    presumes_ = false;
+  }
   impossible_ = only_fails_ = true;
   by_gradients_ = false;
   defaults_.clear();
@@ -367,7 +372,9 @@ bool Comparer::has_defaults() const {
         static_cast<const BranchEvent&>(event).condition,
         [&](values::Int atom) {
           const auto* info = record_.symbols.atom_info(atom);
-          any = any || (info && info->usual && info->role == symbolic::Role::none);
+          any = any ||
+              (info && info->usual && info->role == symbolic::Role::none &&
+                  !info->name.starts_with(interpreter::if_so));
         },
         [](values::Cond) {});
   });

@@ -76,9 +76,6 @@ private:
   bool all_reached(const Root& root) const;
   // `stop`: where the ranks wait in it, if the run does not end; what a rank waits in it has not got past.
   void passed(const JobRun& world, const Stop* stop = nullptr);
-  // Was a loop of as many iterations followed iteration by iteration on one rank, and on another, for want of
-  // steps, in one iteration that stands for all?
-  static bool followed_differently(const JobRun& world);
   // Do both go through the same thing to its end? Then they make as many iterations, wherever they stand.
   bool as_many_iterations(const Iteration& a, const Iteration& b) const;
   // A leader calls its workers in one loop, and they wait for it in another: the iteration that stands for
@@ -119,6 +116,7 @@ private:
       about_ranks_;           // branches whose conditions depend on the rank
   bool of_function_ = false;  // that nobody calls
   Assumption assumed_ = Assumption::nothing;
+  bool presumes_ = false;      // see RankTrace, of all runs so far
   bool by_gradients_ = false;  // see RankTrace, of all runs so far
   std::map<std::string, std::int64_t> defaults_;
   bool impossible_ = false;     // every run so far names ranks that its world has not

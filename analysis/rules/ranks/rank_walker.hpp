@@ -35,6 +35,9 @@ private:
   // The answer where every number in it that has a default is that.
   symbolic::Answer by_default(values::Cond condition);
 
+  // The answer where names say what they seem to, and a group of which nothing is known is the whole job.
+  symbolic::Answer by_presumption(values::Cond condition);
+
   // What was chosen for every rank under the key; if nothing was, the condition is what is missing.
   symbolic::Answer chosen_by_all(int key, values::Cond condition);
 
@@ -90,7 +93,7 @@ private:
   bool missing_is_surprise = false;
   bool too_long = false;
   values::Value raised_;  // by the last way out that is an exception
-  bool locally_ = false, unseen_ = false;
+  bool locally_ = false, unseen_ = false, presumed_ = false;
   bool differs_ = false;  // the condition that is decided is known to differ among ranks by their data
   int gradients_of_ =
       0;  // the place of the branch that is decided, where that only asks whether there are gradients

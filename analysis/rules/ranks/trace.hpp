@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -150,7 +151,9 @@ enum class Assumption : std::uint8_t {
 struct RankTrace {
   std::optional<CommEvent> nowhere;              // the message to a rank below 0 that ends the process
   std::map<std::string, std::int64_t> defaults;  // that decided something, by name
-  bool by_gradients = false;                     // whether there are gradients decided something
+  std::set<std::string> supposed;  // clauses that are taken to be so: "`group` is the default group"
+  bool presumes = false;  // a question is decided if what names say is so: see interpreter/presumed_rank.hpp
+  bool by_gradients = false;       // whether there are gradients decided something
   std::vector<Missing> missing;
   std::vector<Work> works;
   std::map<std::string, std::optional<double>>

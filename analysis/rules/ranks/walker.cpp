@@ -171,9 +171,10 @@ Left RankWalker::certain_end(const Block& block) {
 }
 
 void RankWalker::push_decision(const BranchEvent& branch, bool yes, int site, bool local) {
-  trace_.decisions.push_back(
-      {site, times_[site]++, yes, local, symbols_.form(branch.condition) != symbolic::Context::Form::constant,
-          unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
+  trace_.decisions.push_back({site, times_[site]++, yes, local,
+      symbols_.form(branch.condition) != symbolic::Context::Form::constant &&
+          (!presumed_ || unseen_ || locally_),
+      unseen_, false, false, &branch, runs_.translate(own_, branch.place), branch.calls});
   turns_.push_back(trace_.decisions.size() - 1);
 }
 
@@ -198,7 +199,7 @@ Left RankWalker::walk_branch(const BranchEvent& branch) {
     return walk(branch.no);
   }
   const int site = runs_.site(own_, branch.place, branch.calls);
-  locally_ = unseen_ = false;
+  locally_ = unseen_ = presumed_ = false;
   differs_ = runs_.differs(own_, branch);
   gradients_of_ = choices_.assumed == Assumption::gradients && runs_.is_about_gradients(own_, branch)
       ? runs_.site(own_, branch.place, nullptr)

@@ -2,6 +2,7 @@
 // for granted.
 #include "rules/ranks/rank_walker.hpp"
 
+#include "interpreter/presumed_rank.hpp"
 #include "rules/ranks/balance.hpp"
 #include "rules/ways.hpp"
 
@@ -35,7 +36,9 @@ Answer RankWalker::by_default(Cond condition) {
       condition,
       [&](values::Int atom) {
         const auto* info = symbols_.atom_info(atom);
-        if (!info || !info->usual || info->role != symbolic::Role::none) return;
+        if (!info || !info->usual || info->role != symbolic::Role::none ||
+            info->name.starts_with(interpreter::if_so))
+          return;
         values.push_back({atom, *info->usual});
         names[std::string(info->name)] = *info->usual;
       },
@@ -43,6 +46,28 @@ Answer RankWalker::by_default(Cond condition) {
   if (values.empty()) return Answer::unknown;
   const Answer answer = symbols_.evaluate(condition, values);
   if (answer != Answer::unknown) trace_.defaults.insert(names.begin(), names.end());
+  return answer;
+}
+
+Answer RankWalker::by_presumption(Cond condition) {
+  std::vector<symbolic::Assignment> values;
+  std::set<std::string> clauses;
+  symbols_.parts(
+      condition,
+      [&](values::Int atom) {
+        const auto* info = symbols_.atom_info(atom);
+        if (!info || !info->usual || !info->name.starts_with(interpreter::if_so)) return;
+        values.push_back({atom, *info->usual});
+        clauses.insert(info->name.substr(interpreter::if_so.size()));
+      },
+      [](Cond) {});
+  if (values.empty()) return Answer::unknown;
+  const Answer answer = symbols_.evaluate(condition, values);
+  if (answer == Answer::unknown) return answer;
+  trace_.presumes = true;
+  if (choices_.assumed != Assumption::agreement) return Answer::unknown;
+  presumed_ = true;
+  trace_.supposed.merge(clauses);
   return answer;
 }
 
@@ -75,6 +100,7 @@ Answer RankWalker::leaf(Cond condition, int branch_site) {
       if (question == condition) return Answer::yes;
   if (choices_.assumed == Assumption::defaults)
     if (const Answer answer = by_default(condition); answer != Answer::unknown) return answer;
+  if (const Answer answer = by_presumption(condition); answer != Answer::unknown) return answer;
   if (gradients_of_) {
     trace_.by_gradients = true;
     return chosen_by_all(runs_.site(Runs::Of::gradients, gradients_of_, 0), condition);

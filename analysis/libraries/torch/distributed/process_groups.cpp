@@ -1,9 +1,10 @@
 // torch.distributed: who is who in the job and in its process groups. Semantics as in its documentation.
 #include "interpreter/launch.hpp"
 #include "interpreter/one_rank.hpp"
+#include "interpreter/presumed_rank.hpp"
 #include "libraries/python/processes.hpp"
 #include "libraries/torch/distributed/spread.hpp"
-#include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 namespace stepzero::libraries {
 
@@ -41,18 +42,47 @@ void has_group(Call& call) {
     call.run.symbols().assume(call.run.named_condition("torch.distributed.is_initialized", Sharing::uniform));
 }
 
+// What is supposed of a group of which nothing is known, where one rank is run: it is the whole job, or as
+// good as that for those who are in it. Empty: of another.
+std::string supposed_of(Call& call, Value group) {
+  if (!call.run.as_rank() || !group.is(Kind::unknown)) return {};
+  const auto& unknown = *group.as<values::Unknown>();
+  if (unknown.name.empty()) return {};
+  return unknown.default_value.is(Kind::none) ? interpreter::is_default_group(unknown.name)
+                                              : interpreter::is_shared_group(unknown.name);
+}
+// The members of such a group part by their rank among them as those of the job do.
+Value rank_among_members(Call& call, Value group) {
+  static_cast<void>(call.run.role(Role::rank));  // it was asked for
+  const std::string supposed = supposed_of(call, group);
+  if (supposed.empty()) return call.run.heap().unseen("group rank", call.place);
+  values::Slot& own = call.run.heap().slot_of(
+      group.as<values::Unknown>()->attributes, Name(values::UnseenGroupState::own));
+  if (!own.value)  // it was always so: no write
+    own.value = Value::of(interpreter::presumed_rank(call.run, supposed, Sharing::unseen));
+  return own.value;
+}
+Value rank_of(Call& call, Value group) {
+  group = call.run.resolve(group);
+  if (default_group(group) ||
+      (group.is(Kind::instance) && kept(call.run, *group.as<Instance>(), values::GroupState::all)))
+    return Value::of(call.run.role(Role::rank));
+  if (const auto place = own_place(call, group)) return call.run.heap().integer(*place);
+  return rank_among_members(call, group);
+}
 Value get_rank(Call& call) {
   has_group(call);
-  if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::rank));
-  if (const auto place = own_place(call, call.at(0))) return call.run.heap().integer(*place);
-  return call.run.heap().unseen("group rank", call.place);
+  return rank_of(call, call.at(0));
 }
+Value own_rank(Call& call) { return rank_of(call, call.self); }
 Value get_world_size(Call& call) {
   has_group(call);
   if (default_group(call.run.resolve(call.at(0)))) return Value::of(call.run.role(Role::world_size));
   if (const auto place = own_place(call, call.at(0)))
     return call.run.heap().integer(
         *place < 0 ? -1 : static_cast<std::int64_t>(members(call, call.at(0))->size()));
+  if (const std::string supposed = supposed_of(call, call.run.resolve(call.at(0))); !supposed.empty())
+    return Value::of(interpreter::presumed_size(call.run, supposed));
   return call.run.heap().unknown("group size", Sharing::uniform, call.place);
 }
 // group.size(): the same whenever it is asked for.
@@ -136,6 +166,7 @@ std::vector<Row> process_group_rows() {
       row("torch.distributed.get_local_rank", function, "group=None", role_value<Role::local_rank>),
       row("torch.distributed.ProcessGroup", class_, "*arguments", nullptr),
       row("torch.distributed.ProcessGroup.size", method, "", size_of_group),
+      row("torch.distributed.ProcessGroup.rank", method, "", own_rank),
       row("torch.distributed.ReduceOp.SUM", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MAX", constant, "", reduce_op),
       row("torch.distributed.ReduceOp.MIN", constant, "", reduce_op),
