@@ -1,4 +1,5 @@
 // moe/topk: a router that is to choose more experts, or groups of them, than there are.
+#include "rules/moe/written_experts.hpp"
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
 #include "rules/shape/shape_text.hpp"
@@ -94,26 +95,35 @@ std::string contradiction(const Settings& settings) {
         std::to_string(reachable) + " of the " + std::to_string(experts->number) + " experts";
   return {};
 }
-void configured(const Record& record, Report& report) {
+// Where something was told.
+std::vector<Place> configured(const Record& record, Report& report) {
+  std::vector<Place> told;
   Once once;
   each_settings(record, [&](const Settings& settings, Place at, const interpreter::CallSite* calls) {
     const std::string text = contradiction(settings);
-    if (!text.empty() && once(at)) report.add(Severity::warning, at, calls, text + ".");
+    if (text.empty() || !once(at)) return;
+    report.add(Severity::warning, at, calls, text + ".");
+    told.push_back(at);
   });
+  return told;
 }
 
 void check(const Record& record, Report& report) {
   limited(record, report);
-  configured(record, report);
+  const std::vector<Place> told = configured(record, report);
+  bool told_by_run = false;
   report_specialized(
       record, report, "moe/topk",
       [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
       [&](const ProblemEvent& problem, Finding& finding) {
+        told_by_run = true;
         const auto scores = scores_of(problem.states[0]);
         if (scores && scores->logits->shape.ndim_known && !scores->logits->shape.dims.empty())
           relate_origin(report, finding, scores->logits->shape.dims.back(),
               "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
       });
+  // What is written is what fails there.
+  if (!told_by_run) report_written_experts(record, report, told);
 }
 
 }  // namespace
@@ -131,7 +141,7 @@ extern constexpr Rule rule = complete({
     .right = "scores = nn.Linear(d_model, 8)(x).softmax(dim=-1)\n"
              "weights, experts = torch.topk(scores, k=2, dim=-1)\n",
     .silent =
-        "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
+        "Numbers of experts or choices that are not known. Of dictionaries only the names that published configurations have are read, side by side in a call, a signature, a class or a command line also `top_k` and the like, unless text is sampled there, and of the configuration classes of transformers those whose defaults are known. A topk of anything else is told by shape/index-out-of-range.",
     .fix = "None: decide whether there are too few experts or too many choices.",
     .fix_kind = FixKind::none,
     .check = check,
