@@ -33,6 +33,10 @@ enum class Says : std::uint8_t {
   one_of_optimizers,   // `opt_g`, `gen_opt`
   found_in_gradients,  // what a loop finds out about them before it steps: `grads_finite`, `skip_step`
   device,              // a parameter that names one: `device`, `target_device`
+  holding,             // what holds the items that it is given: `tuple`, `dict`
+  passing_on,          // what gives the items of an iterable on: `enumerate`, `tqdm`
+  wrapping,            // a model, and may move what it is given: `DataParallel`, `prepare`
+  giving_samples,      // a function that does, or makes batches of them: `__getitem__`, `collate_fn`
   moving,              // what may bring something to a device: `to`, `prepare_batch_on_device`
   to_device,           // a value that names one: `device`, `local_rank`
   head_size,           // a field of a configuration: `head_dim`

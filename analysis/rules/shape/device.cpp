@@ -2,6 +2,7 @@
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/unmoved_batch.hpp"
+#include "rules/shape/unmoved_whole.hpp"
 #include "rules/training/parts.hpp"
 #include "values/devices.hpp"
 
@@ -50,6 +51,7 @@ void check(const Record& record, Report& report) {
             });
       });
   look_for_unmoved_batches(record, report);
+  look_for_batches_left_whole(record, report);
 }
 
 }  // namespace
