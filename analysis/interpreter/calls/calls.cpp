@@ -6,6 +6,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -121,6 +122,7 @@ Value presumed_size(
                                       : std::string_view();
   const values::TensorState* from = given.as<values::Tensor>()->now();
   if (name.empty() || from->poisoned || from->shape.dims.empty() ||
+      function.as<values::Unknown>()->attributes.find(Name(values::UnseenActivationState::gated)) ||
       !run.library().find(values::InternalRow::keeps_size + std::string(name)))
     return made;
   values::TensorState state = *from;

@@ -270,6 +270,15 @@ Answer Op::equal(const Dim& a, const Dim& b) const {
   // Of the layers of a list, what holds of one does not of another.
   return answer == Answer::no && (s.varies(a.size) || s.varies(b.size)) ? Answer::unknown : answer;
 }
+// 3*(n//4) and 2*(n//4), n//4 and n//2: the same of nothing only, though neither is a multiple of the other.
+bool Op::differ_where_positive(Int a, Int b, symbolic::Cond& where) {
+  const symbolic::Cond there = s.logical_and(s.compared(symbolic::Compare::gt, a, s.constant(0)),
+      s.compared(symbolic::Compare::gt, b, s.constant(0)));
+  symbolic::Supposition supposed(s);
+  if (!supposed.assume(there) || s.compare(symbolic::Compare::eq, a, b) != Answer::no) return false;
+  where = where ? s.logical_and(where, there) : there;
+  return true;
+}
 bool Op::never_equal(const Dim& a, const Dim& b) {
   const Answer answer = equal(a, b);
   if (answer != Answer::unknown || !a.size || !b.size || run.guarded()) return answer == Answer::no;
@@ -301,7 +310,7 @@ bool Op::never_equal(const Dim& a, const Dim& b) {
     });
     if (positive) supposed.assume(positive);
     const bool differ = positive && s.compare(symbolic::Compare::eq, left, right) == Answer::no;
-    if (!differ) return false;
+    if (!differ && !differ_where_positive(a.size, b.size, positive)) return false;
   }
   if (!positive) return false;
   unless_ = unless_ ? s.logical_and(unless_, positive) : positive;

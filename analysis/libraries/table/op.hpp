@@ -169,6 +169,7 @@ public:
   // Are they different, at least unless a size that both are multiples of is 0, as B*T and B*(T - 1) are?
   // What is told next says so.
   bool never_equal(const Dim& a, const Dim& b);
+  bool differ_where_positive(Int a, Int b, symbolic::Cond& where);
   symbolic::Cond unless() const {
     return unless_;
   }  // what has to hold for the sizes to differ, so far; null: nothing

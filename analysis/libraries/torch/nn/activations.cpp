@@ -195,10 +195,12 @@ constexpr auto keep_size = values::all_under<values::InternalRow::keeps_size, "a
 
 // And what they call modules that do so among layers in a row: a function of such a name may be another.
 constexpr auto keep_size_in_a_row = values::all_under<values::InternalRow::keeps_size_in_a_row, "act_layer",
-    "activation_layer", "get_activation", "bn", "norm", "norm1d", "norm2d", "norm_fn", "norm_func",
-    "norm_layer", "batch_norm", "layer_norm", "normalization", "normalize_layer", "BatchNorm", "BatchNorm1d",
-    "BatchNorm2d", "BatchNorm3d", "SynchronizedBatchNorm2d", "FrozenBatchNorm2d", "InstanceNorm2d",
-    "GroupNorm", "LayerNorm", "LayerNorm2d", "RMSNorm", "DropPath", "Swish", "QuickGELU", "Mish">;
+    "activation_layer", "get_activation", "get_act", "get_act_fn", "get_act_layer", "make_act", "build_act",
+    "build_act_layer", "build_activation_layer", "create_act", "create_act_layer", "get_nonlinearity",
+    "get_norm", "get_norm_layer", "bn", "norm", "norm1d", "norm2d", "norm_fn", "norm_func", "norm_layer",
+    "batch_norm", "layer_norm", "normalization", "normalize_layer", "BatchNorm", "BatchNorm1d", "BatchNorm2d",
+    "BatchNorm3d", "SynchronizedBatchNorm2d", "FrozenBatchNorm2d", "InstanceNorm2d", "GroupNorm", "LayerNorm",
+    "LayerNorm2d", "RMSNorm", "DropPath", "Swish", "QuickGELU", "Mish">;
 
 std::vector<Row> activation_rows() {
   std::vector<Row> rows = rows_of(activation_layers, activation_operators);

@@ -3,7 +3,7 @@
 #include "interpreter/record.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/internal_rows.hpp"
-#include "values/kept.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 
@@ -36,7 +36,8 @@ bool is_called_like_a_keeper(Runtime& run, std::string_view called) {
 Step step_of(Runtime& run, Value item) {
   Step step;
   if (item.is(Kind::unknown))
-    step.keeps_size = is_called_like_a_keeper(run, item.as<values::Unknown>()->name);
+    step.keeps_size = is_called_like_a_keeper(run, item.as<values::Unknown>()->name) &&
+        !item.as<values::Unknown>()->attributes.find(Name(values::UnseenActivationState::gated));
   if (!item.is(Kind::instance)) return step;
   const Instance& layer = *item.as<Instance>();
   if (layer.cls) return step;  // what its own forward makes of it is no matter of its name
