@@ -104,6 +104,10 @@ def set_epoch(source):
         loop = source.loop(call)
         if loop and (one_round(source, loop) or goes_on(source, loop)):
             continue
+        # Whoever asks whether there is such a method, in a program that makes no sampler for several processes, has none.
+        asks = any(isinstance(n, ast.If) and "hasattr" in source.said(n.test) and "set_epoch" in source.said(n.test) for n in source.up(call))
+        if asks and not any("DistributedSampler" in text for text in (source.text, *source.others)):
+            continue
         edits = gone(source, calls)
         samplers = [c for c in source.calls if source.called(c) == "DistributedSampler"]
         # The order of a sampler that does not shuffle is the same in each epoch.
@@ -442,6 +446,38 @@ def moved_anyway(source, call):
                    for n in ast.walk(function))
 
 
+def only_stored_into(source, call):
+    """Is it an empty tensor that parts are written into, wherever they lie, and that is given back?"""
+    moved, parent = call.func.value, source.parents.get(call)
+    if not (isinstance(moved, ast.Call) and source.called(moved) in ("zeros", "ones", "empty", "full")
+            and isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name)):
+        return False
+    uses = [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == parent.targets[0].id and n not in set(ast.walk(parent))]
+
+    def stores(use):
+        around = source.parents.get(use)
+        if isinstance(around, ast.Tuple):
+            around = source.parents.get(around)
+        return isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Store) or isinstance(around, ast.Return) or \
+            isinstance(around, ast.Attribute) and around.attr in ("shape", "size")
+    return bool(uses) and all(stores(use) for use in uses)
+
+
+def only_looked_at(source, call):
+    """Is it something with weights that the file neither runs nor gives to anybody, but asks for its state or its parts?"""
+    moved, parent = source.said(call.func.value), source.parents.get(call)
+    if not source.alone(call) and not (isinstance(parent, ast.Assign) and source.said(parent.targets[0]) == moved) and not isinstance(parent, ast.Attribute):
+        return False
+    asked = [c for c in source.calls if isinstance(c.func, ast.Attribute) and source.receiver(c) == moved
+             and c.func.attr in ("state_dict", "parameters", "named_parameters", "modules", "eval", "train", "load_state_dict")]
+    runs = any(source.said(c.func) == moved or isinstance(c.func, ast.Attribute) and source.receiver(c) == moved and c.func.attr in ("forward", "generate")
+               for c in source.calls)
+    given = any(source.said(a) == moved for c in source.calls if source.called(c) not in ("print", "len", "isinstance", "type", "id")
+                for a in [*c.args, *(k.value for k in c.keywords)])
+    held = any(isinstance(n, (ast.Return, ast.Assign)) and n.value is not None and n is not parent and source.said(n.value) == moved for n in ast.walk(source.tree))
+    return bool(asked) and not runs and not given and not held
+
+
 def moves_inputs(source, call):
     """DataParallel, and DistributedDataParallel that is given its device."""
     called = source.called(call)
@@ -474,7 +510,8 @@ def not_moved(source):
     for call in source.methods("to") + source.methods("cuda"):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
-        if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call):
+        if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call) or only_stored_into(source, call) \
+                or only_looked_at(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
