@@ -131,7 +131,6 @@ NOT_TOLD = {
     "set_epoch deleted: sampler.set_epoch",
     "no_grad off a write: torch.no_grad()",
     "backward deleted: nn.functional.cross_entropy(model(x), y).backward()",
-    "top-k raised: top_k=2 of num_experts=8",
 }
 
 

@@ -120,10 +120,22 @@ Value presumed_size(
       ? as<AttributeExpr>(callee).attribute.text()
       : callee.kind == ExprKind::name ? as<NameExpr>(callee).id.text()
                                       : std::string_view();
+  // `self.sw = Swish()`: what made it says what it is, whatever it is called.
+  std::string_view made_by = function.as<values::Unknown>()->name;
+  if (made_by.ends_with("()")) {
+    made_by.remove_suffix(2);
+    made_by.remove_prefix(std::min(made_by.find_last_of('.') + 1, made_by.size()));
+  } else {
+    made_by = {};
+  }
+  const auto keeps = [&] {
+    return run.library().find(values::InternalRow::keeps_size + std::string(name)) ||
+        (!made_by.empty() &&
+            run.library().find(values::InternalRow::keeps_size_in_a_row + std::string(made_by)));
+  };
   const values::TensorState* from = given.as<values::Tensor>()->now();
   if (name.empty() || from->poisoned || from->shape.dims.empty() ||
-      function.as<values::Unknown>()->attributes.find(Name(values::UnseenActivationState::gated)) ||
-      !run.library().find(values::InternalRow::keeps_size + std::string(name)))
+      function.as<values::Unknown>()->attributes.find(Name(values::UnseenActivationState::gated)) || !keeps())
     return made;
   values::TensorState state = *from;
   state.content = nullptr;

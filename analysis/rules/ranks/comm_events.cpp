@@ -3,8 +3,8 @@
 #include "interpreter/presumed_rank.hpp"
 #include "rules/ranks/communication.hpp"
 #include "values/kept.hpp"
-#include "values/limits.hpp"
 #include "values/kept_by_packages.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 

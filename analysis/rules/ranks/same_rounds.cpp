@@ -33,17 +33,37 @@ const Iteration* round_of(const std::vector<Iteration>& around, LoopKey loop) {
   return found == around.end() ? nullptr : &*found;
 }
 
+// A way out of the loop, not of what it calls or holds.
+bool leaves_rounds(const PathExit& exit, const LoopRun& loop) {
+  const LoopKey key{loop.site, loop.nth};
+  if (!round_of(exit.iterations, key)) return false;
+  switch (exit.kind) {
+  case interpreter::ExitKind::raise: return !exit.caught;
+  case interpreter::ExitKind::return_: return exit.calls == loop.calls;
+  case interpreter::ExitKind::break_:
+    return LoopKey{exit.iterations.back().site, exit.iterations.back().nth} == key;
+  case interpreter::ExitKind::continue_: break;
+  }
+  return false;
+}
+
 // Leaves the communication of the first round of the loop. False: the rounds differ, or one of them leaves
 // it.
 bool leave_one_round(RankTrace& trace, LoopRun& loop) {
   const LoopKey key{loop.site, loop.nth};
-  if (std::ranges::any_of(trace.exits, [&](const PathExit& exit) { return round_of(exit.iterations, key); }))
+  if (std::ranges::any_of(trace.exits, [&](const PathExit& exit) { return leaves_rounds(exit, loop); }))
     return false;
   std::map<int, std::vector<std::pair<int, std::size_t>>> rounds;  // what is entered, by round
   for (const CommEvent& comm : trace.comms)
     if (const Iteration* round = round_of(comm.iterations, key))
       rounds[round->iteration].emplace_back(comm.site, comm.iterations.size());
-  if (rounds.empty()) return true;
+  const auto stand_for_all = [&] {
+    loop.count = loop.iterations;
+    loop.iterations = 1;
+    loop.stands_for_many = true;
+    return true;
+  };
+  if (rounds.empty()) return stand_for_all();
   const auto& first = rounds.begin()->second;
   if (static_cast<int>(rounds.size()) != loop.iterations ||
       std::ranges::any_of(rounds, [&](const auto& each) { return each.second != first; }))
@@ -63,10 +83,7 @@ bool leave_one_round(RankTrace& trace, LoopRun& loop) {
   for (auto& [at, site] : trace.perhaps) at = moved(at);
   for (Decision& decision : trace.decisions) decision.handled_from = moved(decision.handled_from);
   trace.certain_comms = moved(trace.certain_comms);
-  loop.count = loop.iterations;
-  loop.iterations = 1;
-  loop.stands_for_many = true;
-  return true;
+  return stand_for_all();
 }
 
 }  // namespace
