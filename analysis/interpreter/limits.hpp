@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Given {
 // By the function and the parameter: "Block.forward x".
 using AllGiven = std::map<std::string, Given, std::less<>>;
 
+// Numbers of the text that are others in one run.
+using OtherNumbers = std::unordered_map<const syntax::Expr*, std::int64_t>;
+
 struct Launch;
 
 struct Limits {
@@ -55,6 +59,9 @@ struct Limits {
   // the program reaches is run on symbols, too, and of several ranks that an operator takes it is the usual
   // one. Null: an ordinary run.
   const AllGiven* given = nullptr;
+  // The program with other numbers than its text has; what is known of each expression is kept for all of its
+  // files. Null: as it is written.
+  const OtherNumbers* numbers = nullptr;
 };
 
 // What a program makes is known up to these sizes; beyond them it is unknown, so that no loop can fill the

@@ -9,6 +9,7 @@
 #include "snapshot/default_run.hpp"
 #include "snapshot/display_run.hpp"
 #include "snapshot/documents.hpp"
+#include "snapshot/equal_sizes.hpp"
 #include "snapshot/facts.hpp"
 #include "snapshot/launched_run.hpp"
 #include "snapshot/rank_results.hpp"
@@ -374,6 +375,7 @@ private:
         if (!rule.local && wanted(rule))
           judge(rule, {of_ranks_.get(), defaults ? &*defaults : nullptr}, nullptr, all);
     }
+    if (!as_before) judge_equal_sizes(all);
     judge_commands_of_program(all);
     if (!judge_launches(all)) return false;
     put_in_order(all);
@@ -384,6 +386,46 @@ private:
       run_->told = asked_for();
     }
     return true;
+  }
+
+  // What is right only because sizes are equal by chance: rules about operators judge runs with other sizes.
+  void judge_equal_sizes(std::vector<StandingFindings::One>& all) {
+    const auto is_asked = [&](const rules::Rule& rule) {
+      return rule.local && rule.id.starts_with("shape/") && wanted(rule);
+    };
+    if (run_->record.out_of_budget || std::ranges::none_of(rules::rules(), is_asked)) return;
+    std::vector<const Record*> records{&run_->record};
+    if (with_defaults_) records.push_back(with_defaults_);
+    const auto run = [this](const interpreter::OtherNumbers& numbers, bool by_defaults, std::uint64_t steps) {
+      const InPhase phase(options_.clock, Phase::defaults);
+      const auto one = std::make_shared<Run>();
+      interpreter::Limits bounds = limits_;
+      bounds.steps = std::min(bounds.steps, steps);
+      bounds.with_defaults = by_defaults;
+      bounds.only = &nothing();
+      bounds.numbers = &numbers;
+      begin(*one, bounds);
+      return one;
+    };
+    for (const EqualByChance& found : equal_by_chance(records, sources_, run)) {
+      const Record& record = found.run->record;
+      conditions(found.by_defaults).keep(record);
+      const RankResults alone(record);
+      std::vector<StandingFindings::One> fresh;
+      for (const rules::Rule& rule : rules::rules())
+        if (is_asked(rule)) judge(rule, {&alone}, nullptr, fresh);
+      for (StandingFindings::One& one : fresh) {
+        const bool is_it = !record.in_file(found.problem->place) ||
+            one.finding.where.span == record.span(found.problem->place);
+        const bool is_known = std::ranges::any_of(all,
+            [&](const StandingFindings::One& other) { return other.finding.where == one.finding.where; });
+        if (!is_it || is_known || one.finding.severity > rules::Severity::warning) continue;
+        tell_by_chance(found, one.finding);
+        one.local = false;
+        all.push_back(std::move(one));
+        break;
+      }
+    }
   }
 
   void judge_commands_of_program(std::vector<StandingFindings::One>& all) {

@@ -70,13 +70,13 @@ void Interpreter::note(Fact::Role role, Place where, Value value) {
   // Facts are shown, and the file's own run has those of all ranks. Who counts memory asks which modules
   // there are.
   if (dry_runs_ > 0 || !value || value.is(Kind::state)) return;
-  if (with_defaults_ || limits_.as_rank) {
+  if ((with_defaults_ || limits_.as_rank) && !limits_.numbers) {
     if ((role != Fact::Role::assignment && role != Fact::Role::attribute) || !value.is(Kind::instance) ||
         !is_a(value, library_.types().module) ||
         !record_.conditions.contains(values::RecordCondition::counted))
       return;
   }
-  if (record_.chunks[chunk_].path != main_path_) return;
+  if (record_.chunks[chunk_].path != main_path_ && !limits_.numbers) return;
   if (!policy_.facts_of_other_classes && runs_on_another(frame_)) return;
   Fact fact;
   fact.place = where;
@@ -175,6 +175,9 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::name: return lookup(as<NameExpr>(expr).id, expr);
   case ExprKind::integer: {
     const auto& literal = as<IntegerExpr>(expr);
+    if (limits_.numbers)
+      if (const auto other = limits_.numbers->find(&expr); other != limits_.numbers->end())
+        return heap().integer(other->second);
     return literal.fits ? heap().integer(literal.value) : heap().unknown("", Sharing::uniform, here(expr));
   }
   case ExprKind::real: return Value::of(as<RealExpr>(expr).value);

@@ -1,5 +1,6 @@
 // checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
 #include "rules/checkpoint/files.hpp"
+#include "rules/checkpoint/reproducible.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/edits.hpp"
@@ -396,6 +397,19 @@ void tell_unread(const Record& record, const CheckpointRoot& checkpoint_root, co
     }
 }
 
+// All states are there but those of the random generators, in a program that asks for the same numbers each
+// time.
+void tell_generators(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save,
+    const FileUse& resumed, Report& report, Once& once) {
+  const Place asked = asks_for_same_numbers(record, checkpoint_root);
+  if (!asked || !once(save.event->place)) return;
+  Finding* finding = report.add(Severity::information, save.event->place, save.event->calls,
+      "The program asks for deterministic algorithms, and a run that resumes from this checkpoint draws other random numbers than one that was not interrupted: it begins again with those of the seed. Save the states of the generators, too (`torch.get_rng_state()`, `torch.cuda.get_rng_state_all()`, `random.getstate()`), or seed each epoch by its number.");
+  if (!finding) return;
+  report.relate(*finding, asked, "asked for here");
+  report.relate(*finding, resumed.event->place, "resuming loads it here");
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
@@ -429,6 +443,7 @@ void check(const Record& record, Report& report) {
       const std::vector<Lacking> missing = lacking(record, checkpoint_root, held->states);
       if (missing.empty()) {
         tell_unread(record, checkpoint_root, save, *resumed, *held, report, once);
+        tell_generators(record, checkpoint_root, save, *resumed, report, once);
         continue;
       }
       if (!once(save.event->place)) continue;
@@ -464,7 +479,8 @@ extern constexpr Rule rule = complete({
         "torch.save({\"model\": model.state_dict(), \"optimizer\": optimizer.state_dict(), \"epoch\": epoch}, path)\n",
     .silent =
         "Files that nobody resumes from: exported weights, the best model; SGD without momentum, which has no state; a disabled scaler; checkpoints with parts of "
-        "which it is not known what they are.",
+        "which it is not known what they are. The states of random generators are asked for, as information, where the program switches deterministic algorithms "
+        "on, seeds once and shuffles.",
     .fix =
         "Puts the missing states into the dict that is saved and loads them where the model's is loaded. Files that were saved before do not have them, so this needs a decision.",
     .fix_kind = FixKind::needs_decision,
