@@ -41,31 +41,6 @@ enum class Says : std::uint8_t {
   to_device,           // a value that names one: `device`, `local_rank`
   head_size,           // a field of a configuration: `head_dim`
   // Of code that the run does not reach, or whose operands it does not see: what is called, or asked.
-  counting,           // a plain count of iterations: `range`
-  measuring,          // the length of data: `len`
-  taking_next,        // `next(batches)`
-  iterating,          // what gives each element once, from the first on: `iter`, `enumerate`
-  making_iterator,    // `iter` alone
-  gradients_off,      // `torch.no_grad`, `torch.set_grad_enabled`
-  taking_numbers,     // what comes out has no gradient: `item`, `numpy`
-  choosing_token,     // of scores: `argmax`, `multinomial`
-  joining,            // `torch.cat`
-  scoring,            // `log_prob`
-  asking_mode,        // what differs between training and evaluation: `self.training`, `F.dropout`
-  in_training,        // `model.training`
-  setting_mode,       // a helper: `set_eval_mode`
-  keeping_mode,       // a decorator that leaves the mode of a model alone
-  asking_gradient,    // `requires_grad`
-  seeding,            // random numbers
-  clipping,           // gradients: `clip_grad_norm_`
-  asking_workers,     // which worker of a loader runs: `get_worker_info`
-  random_or_workers,  // what differs between the workers of a loader: `random`, `worker_id`
-  gradient,           // an attribute: `grad`, `main_grad`
-  loss_value,         // a variable that holds one: `loss`, `g_loss`, `loss2`
-  only_reading,       // what is given a loss and runs no backward: `print`, `append`
-  making_backward,    // `backward`, `manual_backward`
-  combining_ranks,    // of what the ranks have: `all_reduce`, `gather_for_metrics`
-  checkpointing,      // activations: `checkpoint`
   counting,            // a plain count of iterations: `range`
   measuring,           // the length of data: `len`
   taking_next,         // `next(batches)`
@@ -82,16 +57,18 @@ enum class Says : std::uint8_t {
   keeping_mode,        // a decorator that leaves the mode of a model alone
   asking_gradient,     // `requires_grad`
   seeding,             // random numbers
-  giving_seed,         // to the generators of all: `manual_seed`, `seed_everything`
-  keeping_generator,   // the state of one is asked for: `get_rng_state`
-  asking_determinism,  // algorithms that give the same numbers each time: `use_deterministic_algorithms`
   clipping,            // gradients: `clip_grad_norm_`
   asking_workers,      // which worker of a loader runs: `get_worker_info`
   random_or_workers,   // what differs between the workers of a loader: `random`, `worker_id`
   gradient,            // an attribute: `grad`, `main_grad`
+  loss_value,          // a variable that holds one: `loss`, `g_loss`, `loss2`
+  only_reading,        // what is given a loss and runs no backward: `print`, `append`
   making_backward,     // `backward`, `manual_backward`
   combining_ranks,     // of what the ranks have: `all_reduce`, `gather_for_metrics`
   checkpointing,       // activations: `checkpoint`
+  giving_seed,         // to the generators of all: `manual_seed`, `seed_everything`
+  keeping_generator,   // the state of one is asked for: `get_rng_state`
+  asking_determinism,  // algorithms that give the same numbers each time: `use_deterministic_algorithms`
   // Of the text of a condition or an error.
   processes,  // how many there are: `world_size`
   layout,     // how a program parts them: `tensor_parallel`

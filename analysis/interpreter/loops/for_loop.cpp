@@ -5,6 +5,7 @@
 #include "interpreter/loops/begin_iteration.hpp"
 #include "interpreter/loops/each_iteration.hpp"
 #include "interpreter/loops/first_iteration.hpp"
+#include "interpreter/loops/iteration_ways.hpp"
 #include "interpreter/loops/known_iterations.hpp"
 #include "interpreter/loops/last_iteration.hpp"
 #include "interpreter/loops/loop_shape.hpp"
@@ -37,58 +38,6 @@ constexpr int most_parts = 500;  // of an element whose kinds are looked for
 bool holds_texts(const values::ListState& set) {
   return std::count_if(
              set.items.begin(), set.items.end(), [](const Value& item) { return item.is(Kind::string); }) > 1;
-}
-
-// Does a path lead out of the loop whose iteration the block is? A way out of a function or of a loop inside
-// leads back into it.
-bool leaves_the_loop(const Block& iteration, bool in_function = false, bool in_loop = false) {
-  return std::any_of(iteration.events.begin(), iteration.events.end(), [&](const Event* event) {
-    switch (event->kind) {
-    case EventKind::exit: {
-      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
-      if (exit == ExitKind::return_) return !in_function;
-      return exit != ExitKind::continue_ && !(exit == ExitKind::break_ && in_loop);
-    }
-    case EventKind::branch:
-      return leaves_the_loop(static_cast<const BranchEvent*>(event)->yes, in_function, in_loop) ||
-          leaves_the_loop(static_cast<const BranchEvent*>(event)->no, in_function, in_loop);
-    case EventKind::call: return leaves_the_loop(static_cast<const CallEvent*>(event)->body, true, false);
-    case EventKind::loop: {
-      const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
-      return std::any_of(iterations.begin(), iterations.end(),
-          [&](const Block& inner) { return leaves_the_loop(inner, in_function, true); });
-    }
-    case EventKind::attempt: return true;
-    default: return false;
-    }
-  });
-}
-
-// The branch under which, or after whose `continue`, everything lies that the iteration sends or enters;
-// null: there is none.
-const BranchEvent* only_communicating_branch(const Block& iteration) {
-  const BranchEvent* found = nullptr;
-  const auto goes_on = [](const Block& side) {
-    return std::ranges::any_of(side.events, [](const Event* event) {
-      return event->kind == EventKind::exit &&
-          static_cast<const ExitEvent*>(event)->exit == ExitKind::continue_;
-    });
-  };
-  bool after = false;  // a `continue`
-  for (const Event* event : iteration.events) {
-    Block one{{event}};
-    const auto* branch = event->kind == EventKind::branch ? static_cast<const BranchEvent*>(event) : nullptr;
-    if (branch && !found && (goes_on(branch->yes) != goes_on(branch->no))) {
-      if (communicates(goes_on(branch->yes) ? branch->yes : branch->no)) return nullptr;
-      found = branch;
-      after = true;
-    } else if (communicates(one)) {
-      if (after) continue;
-      if (found || !branch || (communicates(branch->yes) && communicates(branch->no))) return nullptr;
-      found = branch;
-    }
-  }
-  return found;
 }
 
 // What an iteration of a loop gives by `yield`: once in every iteration, once in those of which a condition
@@ -259,6 +208,7 @@ private:
   bool is_counted() const;
   Flow run_any_iteration(bool counted, const std::function<void(Value)>& begun);
   const LoopEvent* loop_since(std::size_t event) const;
+  void end_early(std::size_t begin);
   void deal_out(std::size_t begin);
   void prove_of_each_kind(std::size_t begin);
 };
@@ -336,8 +286,10 @@ Flow Interpreter::ForLoop::result() {
   tell_last(so_far);
   if (yielded) run.heap().slot_of(run.frame_->scope->names, yielded_name).value = Value::of(yielded);
   if (is_iterator && shape.length) run.heap().set_list(iterable, {});
-  if (run.limits_.as_rank && run.dry_runs_ == 0 && number && shape.length && loop_since(so_far))
+  if (run.limits_.as_rank && run.dry_runs_ == 0 && number && shape.length && loop_since(so_far)) {
+    end_early(begin);
     deal_out(begin);
+  }
   if (!kinds.empty() && events.size() > so_far && events[so_far]->kind == EventKind::loop &&
       !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->iterations[0]))
     prove_of_each_kind(begin);
@@ -551,6 +503,29 @@ Flow Interpreter::ForLoop::run_any_iteration(bool counted, const std::function<v
     iteration.commit();
     return flow;
   });
+}
+
+// `for i in range(most): if i >= n: break` at the top of the iteration: it makes n iterations, and no more.
+void Interpreter::ForLoop::end_early(std::size_t begin) {
+  const auto* range = iterable.is(Kind::range) ? iterable.as<values::Range>() : nullptr;
+  if (!range || s.value(range->start) != 0 || s.value(range->step) != 1) return;
+  auto& events = run.record_.events;
+  for (std::size_t i = events.size(); i-- > begin;) {
+    if (events[i].get() != run.block_->events.back()) continue;
+    auto& event = static_cast<LoopEvent&>(*events[i]);
+    if (event.iterations.size() != 1) return;
+    const auto [asked, yes, count] = early_end(s, event.iterations[0], number);
+    if (!asked) return;
+    for (std::size_t k = begin; k < events.size(); ++k)
+      if (events[k].get() == asked) {
+        auto& branch = static_cast<BranchEvent&>(*events[k]);
+        branch.condition = s.boolean(!yes);
+        (yes ? branch.yes : branch.no).events.clear();
+      }
+    event.length = s.min(shape.length, count);
+    event.counts = run.iteration_counts(event.length);
+    return;
+  }
 }
 
 // Iterations that are dealt out to the ranks: only its own count for this one.

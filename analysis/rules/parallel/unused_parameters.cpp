@@ -32,7 +32,8 @@ struct Unused {
   const TrainingEvent* backward = nullptr;  // the last of them
   std::vector<Held> parameters;
   bool proven = true;
-  const values::Uneven* by_own_data = nullptr;  // each rank decides by its own data whether they have a part
+  bool by_own_data = false;           // each rank decides by its own data whether they have a part
+  values::Cond decided_by = nullptr;  // the condition, where that is known
 };
 
 bool is_off(const Record& record, const OperationEvent& made, std::string_view option) {
@@ -137,32 +138,61 @@ std::optional<Unused> unused_in_one(const Record& record, const TrainingRoot& tr
   return std::nullopt;
 }
 
+// The branch by which ranks with other data come to another loss in the same backward; null: there is none.
+const BranchEvent* parted_by_own_data(const Record& record, const TrainingEvent& a, const TrainingEvent& b) {
+  if (!(a.event->place == b.event->place) || a.loops != b.loops) return nullptr;
+  const std::size_t shorter = std::min(a.turns.size(), b.turns.size());
+  for (std::size_t i = 0; i < shorter; ++i) {
+    if (a.turns[i].branch != b.turns[i].branch) return nullptr;
+    if (a.turns[i].yes == b.turns[i].yes) continue;
+    const BranchEvent* branch = a.turns[i].branch;
+    return branch && branch->condition &&
+            record.symbols.sharing(branch->condition) == symbolic::Sharing::local
+        ? branch
+        : nullptr;
+  }
+  return nullptr;
+}
+
 // What each rank leaves out of all losses, or not, by its own data.
 std::optional<Unused> unused_by_own_data(const Record& record, const TrainingRoot& training_root,
     const TrainingEvent& wrapper, const Instance& module) {
   const TrainingEvent* last = nullptr;
-  std::vector<const values::Uneven*> uneven;
+  bool any = false;
+  values::Cond decided_by = nullptr;
   std::set<const values::Object*> certain;
   for (const TrainingEvent& each : training_root.all) {
     if (each.event->row->operation != Operation::backward) continue;
     const values::Graph& graph = each.event->self_state()->graph;
     const auto here = uneven_of(graph);
-    uneven.insert(uneven.end(), here.begin(), here.end());
+    if (!any && !here.empty()) decided_by = here.front()->condition;
+    any = any || !here.empty();
+    std::vector<const values::Graph*> instead;  // those of the losses that other ranks may have here
+    for (const TrainingEvent& other : training_root.all)
+      if (other.event->row->operation == Operation::backward)
+        if (const BranchEvent* branch = parted_by_own_data(record, each, other)) {
+          instead.push_back(&other.event->self_state()->graph);
+          if (!any) decided_by = branch->condition;
+          any = true;
+        }
     std::vector<const values::Object*> always;
     for (const values::Object* source : graph)
-      if (std::ranges::none_of(here, [&](const values::Uneven* one) {
-            return std::ranges::find(one->sources, source) != one->sources.end();
-          }))
+      if (std::ranges::none_of(here,
+              [&](const values::Uneven* one) {
+                return std::ranges::find(one->sources, source) != one->sources.end();
+              }) &&
+          std::ranges::all_of(instead, [&](const values::Graph* other) { return other->contains(source); }))
         always.push_back(source);
     const auto sources = sources_of(values::Graph(std::move(always)));
     certain.insert(sources.begin(), sources.end());
     if (goes_through(each, *wrapper.event)) last = &each;
   }
-  if (uneven.empty()) return std::nullopt;
+  if (!any) return std::nullopt;
   auto made = unused_of(record, training_root, wrapper, module, last, certain);
   if (!made) return made;
   made->proven = false;
-  made->by_own_data = uneven.front();
+  made->by_own_data = true;
+  made->decided_by = decided_by;
   return made;
 }
 
@@ -239,7 +269,7 @@ void tell_of(const Record& record, Report& report, const Unused& one, Place wrap
   if (backward && !one.by_own_data)
     report.relate(*finding, backward, "the loss of this backward is computed without it");
   if (one.by_own_data)
-    if (const Place decided = decided_at(record, one.by_own_data->condition))
+    if (const Place decided = decided_at(record, one.decided_by))
       report.relate(*finding, decided, "this decides it");
   const OperationEvent& made = *one.made;
   if (!made.expr || !record.in_file(wrapper)) return;

@@ -6,6 +6,7 @@
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
+#include "values/devices.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -408,6 +409,45 @@ static bool has_named_way(const Record& record, const ProblemEvent& problem, con
   return true;
 }
 
+namespace {
+// Does a part of what it takes have one of these names?
+bool takes(const Record& record, const ProblemEvent& problem,
+    const std::function<bool(std::string_view name, symbolic::Cond part)>& is_it) {
+  bool found = false;
+  if (problem.assumption)
+    record.symbols.parts(
+        problem.assumption, [](values::Int) {},
+        [&](symbolic::Cond part) { found = found || is_it(record.symbols.text(part), part); });
+  return found;
+}
+// Where things lie that nobody constructs here, and why nothing is said of it.
+std::string_view silence_of_devices(const Record& record, const ProblemEvent& problem) {
+  if (problem.problem != values::ProblemKind::device || !problem.assumption) return {};
+  const auto of = [&](const ProblemEvent& one, std::string_view condition) {
+    const auto asked = record.conditions.find(condition);
+    return asked != record.conditions.end() &&
+        takes(record, one, [&](std::string_view, symbolic::Cond part) { return part == asked->second; });
+  };
+  // A layer takes what lies where its weights do: whether the input is there too is no choice.
+  if (of(problem, values::DeviceCondition::model_on_gpu) &&
+      takes(
+          record, problem, [](std::string_view name, symbolic::Cond) { return name.ends_with(".is_cuda"); }))
+    return "the model and its input lie on one device";
+  // What several functions leave to their models is left to them on purpose, and no slip.
+  const auto function_of = [](const ProblemEvent& one) {
+    return one.calls && one.calls->function ? one.calls->function->stmt : nullptr;
+  };
+  bool elsewhere = false;
+  if (of(problem, values::DeviceCondition::inputs_stay))
+    visit_problems(record, [&](const ProblemEvent& other, const interpreter::Root&) {
+      elsewhere = elsewhere ||
+          (other.problem == problem.problem && function_of(other) != function_of(problem) &&
+              of(other, values::DeviceCondition::inputs_stay));
+    });
+  return elsewhere ? "the models are left their inputs elsewhere, too" : std::string_view();
+}
+}  // namespace
+
 std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
     std::string_view message) {
   if (problem.guarded &&
@@ -420,6 +460,7 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   const Passing way = passing(record, problem, root);
   if (way.may) return "the call may come past it";
   if (others_pass(record, problem, root)) return "the same question was answered otherwise elsewhere";
+  if (const auto why = silence_of_devices(record, problem); !why.empty()) return why;
   if (!problem.assumption || fails_on_each(record, problem, root)) return {};
   if (way.when) return "the call may come past it, and it takes another choice as well";
   const symbolic::Cond needed = needed_of(record, problem);
