@@ -99,7 +99,10 @@ std::optional<Sample> Sample::of(const Record& record, const Shape& from, const 
         if (k != i) number *= primes[k];
       sample.numbers_.push_back({atoms[i], number});
     }
-    if (sample.equal(sample.product(from, from.dims.size()), sample.product(to, to.dims.size())))
+    // Nothing is told by numbers of which a size becomes 0.
+    const Int elements = sample.product(from, from.dims.size());
+    if (!sample.equal(elements, record.symbols.constant(0)) &&
+        sample.equal(elements, sample.product(to, to.dims.size())))
       return sample;
   }
   return std::nullopt;

@@ -253,8 +253,10 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
 }
 
 // What holds wherever the call is made that fails so: the sides of the branches around all of its failures.
+// Those of the call itself, of a layer that was chosen, only if they are asked for: the call is made on
+// their other side, too.
 static std::vector<symbolic::Cond> conditions_around(
-    const Record& record, const Failures& failures, const interpreter::Root& root) {
+    const Record& record, const Failures& failures, const interpreter::Root& root, bool of_call) {
   std::vector<std::vector<symbolic::Cond>> around;
   for (const ProblemEvent* each : failures.all) {
     auto& own = around.emplace_back();
@@ -264,6 +266,9 @@ static std::vector<symbolic::Cond> conditions_around(
       if (event.kind != EventKind::branch) continue;
       const auto& branch = static_cast<const BranchEvent&>(event);
       if (!branch.condition) continue;
+      const bool is_of_call = each->self && !branch.stmt && branch.place.chunk == each->place.chunk &&
+          branch.place.span.holds(each->place.span);
+      if (is_of_call && !of_call) continue;
       own.push_back(
           path[i + 1].block == &branch.yes ? branch.condition : record.symbols.logical_not(branch.condition));
     }
@@ -285,7 +290,7 @@ static bool is_ruled_out(const Record& record, const ProblemEvent& problem, cons
   if (!problem.assumption) return false;
   Failures alone;
   alone.all.push_back(&problem);
-  std::vector<symbolic::Cond> all = conditions_around(record, alone, root);
+  std::vector<symbolic::Cond> all = conditions_around(record, alone, root, true);
   std::vector<symbolic::Cond> leaves;
   leaves_of(record.symbols, problem.assumption, leaves);
   // Those that ask about other things alone cannot.
@@ -311,7 +316,7 @@ static bool fails_on_each(const Record& record, const ProblemEvent& problem, con
   if (found.always) return found.unguarded;
   if (!found.complete()) return false;
   // Those that ask more than the failures do are left out: it fails then on more ways than there are.
-  std::vector<symbolic::Cond> around = conditions_around(record, found, root);
+  std::vector<symbolic::Cond> around = conditions_around(record, found, root, false);
   std::erase_if(around, [&](symbolic::Cond condition) {
     std::vector<symbolic::Cond> asked = found.leaves;
     leaves_of(record.symbols, condition, asked);
