@@ -131,7 +131,37 @@ bool lacks_words(std::string_view part, std::string_view whole) {
   }
   return words > 1;
 }
+
+std::vector<std::string_view> words_of(std::string_view name) {
+  std::vector<std::string_view> words;
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of("_-"), name.size());
+    if (end > 0) words.push_back(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return words;
+}
+// "src" of "source": its letters in their order, the first one first.
+bool shortens(std::string_view part, std::string_view whole) {
+  if (part.size() < 2 || part.size() >= whole.size() || part.front() != whole.front()) return false;
+  std::size_t at = 0;
+  for (const char letter : whole)
+    if (at < part.size() && part[at] == letter) ++at;
+  return at == part.size();
+}
 }  // namespace
+
+bool is_shortened(std::string_view word, std::string_view meant) {
+  const auto ours = words_of(word), theirs = words_of(meant);
+  if (ours.size() < 2 || ours.size() != theirs.size()) return false;
+  std::size_t shortened = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i] == theirs[i]) continue;
+    if (!shortens(ours[i], theirs[i]) && !shortens(theirs[i], ours[i])) return false;
+    ++shortened;
+  }
+  return shortened == 1;
+}
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view>& known) {
   if (word.size() < 2 || word.size() > longest_word) return {};
@@ -150,6 +180,12 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
     for (const std::string_view candidate : known)
       if (candidate != whole && lacks_words(word, candidate)) whole = candidate, ++found;
     if (found == 1) return whole;
+  }
+  if (best.empty()) {
+    std::size_t found = 0;
+    for (const std::string_view candidate : known)
+      if (is_shortened(word, candidate)) best = candidate, ++found;
+    if (found > 1) best = {};
   }
   return best;
 }

@@ -61,5 +61,8 @@ std::string_view nearest(std::string_view word, const std::vector<std::string_vi
 // hyphens and underscores? What is further away may be another thing: a fix is offered for it, and not
 // applied by itself.
 bool is_typo(std::string_view word, std::string_view meant);
+// Are they the same words, as '_' and '-' part them, but for one that the one name shortens: `src_len` and
+// `source_len`?
+bool is_shortened(std::string_view word, std::string_view meant);
 
 }  // namespace stepzero::documents

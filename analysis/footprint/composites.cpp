@@ -367,6 +367,18 @@ void keep_recurrent(Keeper& keeper) {
   }
   if (keeper.device == Device::cuda)
     return keep_cudnn(keeper, {static_cast<std::int64_t>(*layers), ways, outputs, states});
+  // Weights that are not trained need no input and no state; oneDNN keeps for an LSTM what it works in
+  // anyway.
+  if (!is_lstm && is_frozen(keeper.graph.record(), *layer_of(keeper.made))) {
+    const std::int64_t each = (keeper.name == "GRU" ? 6 : 1) * ways * static_cast<std::int64_t>(*layers);
+    keeper.extra(outputs ? s.mul(outputs, s.constant(each)) : nullptr, dtype, "gates and states");
+    if (const auto dropout = keeper.number("dropout");
+        *layers > 1 && (!dropout || *dropout > 0) && !is_evaluated(keeper.graph.record(), keeper.made))
+      keeper.extra(
+          outputs ? s.mul(outputs, s.constant(ways * (static_cast<std::int64_t>(*layers) - 1))) : nullptr,
+          dtype, "mask of dropout");
+    return;
+  }
   keeper.keep(*input);
   const Int length = input->shape.dims.size() == 3 ? size_at(input, batch_first ? 1 : 2) : size_at(input, 1);
   const auto dropout = keeper.number("dropout");
@@ -419,13 +431,18 @@ void keep_cell(Keeper& keeper) {
   const Int hidden = keeper.size("hidden_size");
   if (!input || !hidden) return keeper.unknown();
   const auto given = keeper.tensors();
-  for (const TensorState* state : given) keeper.keep(*state);
+  const bool is_lstm = keeper.name == "LSTMCell",
+             is_trained = !is_frozen(keeper.graph.record(), *layer_of(keeper.made));
+  if (is_trained)
+    for (const TensorState* state : given) keeper.keep(*state);
+  else if (is_lstm && given.size() == 3)
+    keeper.keep(*given.back());  // what its cells held
   // Zeros, where it is given no state.
-  if (given.size() == 1)
+  if (given.size() == 1 && (is_trained || is_lstm))
     keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), "first state");
   if (keeper.name == "RNNCell") return keeper.keep_result(keeper.result());
   // Its gates; of an LSTM what the state gives, of a GRU the three gates once more, after their functions.
-  const std::int64_t numbers = keeper.name == "LSTMCell" ? 4 + 1 : 3 + 3;
+  const std::int64_t numbers = is_lstm ? 4 + 1 : 3 + 3;
   const Int rows = elements(keeper.s, keeper.result().shape);
   keeper.extra(product(keeper.s, {rows, keeper.s.constant(numbers)}), keeper.dtype(), "gates and states");
 }

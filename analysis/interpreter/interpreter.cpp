@@ -2,8 +2,10 @@
 #include "interpreter/interpreter.hpp"
 
 #include "interpreter/incremental/incremental_run.hpp"
+#include "interpreter/launch.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "interpreter/statements/module_loader.hpp"
+#include "values/kept_by_packages.hpp"
 
 namespace stepzero::interpreter {
 
@@ -23,6 +25,11 @@ void Interpreter::run_file(const std::string& path) {
   const auto module = sources_.module(path);
   if (!module) return;
   step_limit_ = limits_.steps;
+  if (limits_.launch && limits_.launch->world)
+    record_.conditions.emplace(
+        values::LaunchCondition::world + std::to_string(*limits_.launch->world), symbols().boolean(true));
+  if (limits_.launch && !limits_.launch->gpus.empty())
+    record_.conditions.emplace(values::LaunchCondition::gpus + limits_.launch->gpus, symbols().boolean(true));
   // About as many as there will be: where the vector grew, all of them would be moved again and again.
   if (!limits_.as_rank && !limits_.with_defaults)
     record_.facts.reserve(std::min<std::size_t>(module->text->bytes().size() / 4, 1 << 16));

@@ -23,6 +23,7 @@ struct Launch {
   bool keeps_arguments = false;                                  // the program only reads sys.argv
   std::optional<std::int64_t> world, local_world;                // processes in all, and on each node
   std::vector<std::pair<std::string, std::string>> environment;  // what is set and known
+  std::string gpus;  // the kind that the job asks for, where it has no units for bfloat16
   friend bool operator==(const Launch&, const Launch&) = default;
 };
 

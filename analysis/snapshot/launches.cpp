@@ -1,6 +1,7 @@
 #include "snapshot/launches.hpp"
 
 #include "interpreter/launch.hpp"
+#include "rules/config/precision_mismatch.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/named_configurations.hpp"
@@ -72,7 +73,7 @@ bool is_known_wholly(const rules::launch::LaunchLine& line) {
 
 bool gives_the_same(const Launch& one, const Launch& other) {
   return one.arguments == other.arguments && one.world == other.world &&
-      one.local_world == other.local_world && one.environment == other.environment;
+      one.local_world == other.local_world && one.environment == other.environment && one.gpus == other.gpus;
 }
 
 }  // namespace
@@ -82,7 +83,7 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
   if (!module) return;
   if (script.ends_with(".py") || script.ends_with(".ipynb")) {
     if (rules::launch::may_start_commands(module->text->bytes()))
-      add(sources, script, *module->text, rules::launch::commands_of_program(*module));
+      add(sources, script, *module->text, rules::launch::commands_of_program(*module), nullptr);
     if (!rules::launch::may_name_configurations(module->text->bytes())) return;
     std::set<std::string> read;
     for (const auto& named : rules::launch::configurations_of(*module))
@@ -101,12 +102,13 @@ void Launches::add(const program::Sources& sources, const std::string& script) {
                                                                        : "";
   if (module->text->bytes().find(needs) == std::string::npos) return;
   std::set<std::string> read;
-  add(sources, script, *module->text,
-      documents::parse(language, module->text, rules::launch::reader_of(sources, script, read)).script);
+  const auto document = documents::parse(
+      language, module->text, rules::launch::reader_of(sources, script, read));
+  add(sources, script, *module->text, document.script, &document);
 }
 
 void Launches::add(const program::Sources& sources, const std::string& script, const syntax::Text& text,
-    const documents::Script& commands) {
+    const documents::Script& commands, const documents::Document* document) {
   std::set<std::string> read;
   for (const rules::launch::LaunchLine& line : rules::launch::launch_lines(commands)) {
     if (!line.script) continue;
@@ -129,6 +131,7 @@ void Launches::add(const program::Sources& sources, const std::string& script, c
     Launch launch = launch_of(script, text, line);
     launch.program = line.script->text;
     launch.keeps_arguments = keeps_arguments(sources, *program);
+    if (document) launch.gpus = rules::config::precision_mismatch::gpus_without_bfloat16(*document, line);
     if (known.size() < most_of_one && std::none_of(known.begin(), known.end(), [&](const Launch& other) {
           return gives_the_same(launch, other);
         }))

@@ -14,8 +14,9 @@ namespace stepzero::interpreter {
 struct Launch;
 }
 namespace stepzero::documents {
+struct Document;
 struct Script;
-}
+}  // namespace stepzero::documents
 namespace stepzero::rules {
 enum class Role : std::uint8_t;
 }
@@ -51,7 +52,7 @@ public:
 private:
   void name(rules::Role role, const std::string& file);
   void add(const program::Sources& sources, const std::string& script, const syntax::Text& text,
-      const documents::Script& commands);
+      const documents::Script& commands, const documents::Document* document);
 
   std::map<std::string, std::shared_ptr<std::vector<interpreter::Launch>>> by_program_;
   std::map<std::string, rules::Role> named_;

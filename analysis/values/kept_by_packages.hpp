@@ -76,4 +76,10 @@ struct TrainerState {
   static constexpr KeptKey otherwise{"$trains_otherwise"};     // present: what may change the step
 };
 
+// Conditions of a record of a launch: with so many processes, on GPUs of a kind that has no bfloat16.
+struct LaunchCondition {
+  static constexpr KeyPrefix world{"$launched_world "};
+  static constexpr KeyPrefix gpus{"$launched_on "};
+};
+
 }  // namespace stepzero::values

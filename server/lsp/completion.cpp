@@ -9,10 +9,11 @@ namespace stepzero::server {
 namespace {
 
 // The key that is begun around the place, its quotes included.
-syntax::Span begun(std::string_view text, std::uint32_t offset) {
+syntax::Span begun(std::string_view text, std::uint32_t offset, bool in_shell) {
   syntax::Span span{offset, offset};
-  while (span.begin > 0 && syntax::is_word(text[span.begin - 1])) --span.begin;
-  while (span.end < text.size() && syntax::is_word(text[span.end])) ++span.end;
+  const auto is_part = [&](char c) { return syntax::is_word(c) || (in_shell && c == '-'); };
+  while (span.begin > 0 && is_part(text[span.begin - 1])) --span.begin;
+  while (span.end < text.size() && is_part(text[span.end])) ++span.end;
   if (span.begin > 0 && text[span.begin - 1] == '"') {
     --span.begin;
     if (span.end < text.size() && text[span.end] == '"') ++span.end;
@@ -35,7 +36,7 @@ std::vector<lsp::CompletionItem> items(
   const std::string_view text = analysis.module->text->bytes();
   const documents::Language language = documents::language_of(analysis.path);
   const bool in_json = language == documents::Language::json, in_toml = language == documents::Language::toml;
-  const syntax::Span span = begun(text, offset);
+  const syntax::Span span = begun(text, offset, language == documents::Language::shell);
   const std::string after = has_sign(text, span.end, in_toml ? '=' : ':') ? "" : in_toml ? " = " : ": ";
   // A value that is begun is replaced with its quotes.
   const bool is_quoted = text.substr(span.begin, 1) == "\"";
@@ -67,7 +68,7 @@ void serve_completion(Session& session) {
         // Of Python others complete: nobody waits here for an analysis of it.
         const auto language = document ? documents::language_of(document->path) : documents::Language::none;
         if (language != documents::Language::json && language != documents::Language::yaml &&
-            language != documents::Language::toml) {
+            language != documents::Language::toml && language != documents::Language::shell) {
           reply(std::nullopt);
           return;
         }

@@ -135,6 +135,26 @@ def test_words_of_scripts_are_explained(start):
     assert "torchrun" in hover["contents"]["value"]
 
 
+def test_what_a_batch_file_asks_for_is_explained_and_completed(start):
+    client = start()
+    client.initialize(CAPABILITIES)
+    uri = "untitled:job.sh"
+    text = "#!/bin/bash\n#SBATCH --nodes=2 -n 16\n#SBATCH --ntasks-per-node 8\n#SBATCH --gres=gpu:a100:8\n#SBATCH --\nsrun python train.py\n"
+    client.open(uri, text, language="shellscript")
+
+    def explained(line, word):
+        at = text.splitlines()[line].index(word) + 1
+        return client.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": position(line, at)})["contents"]["value"]
+
+    assert "`--nodes`, `-N` of sbatch" in explained(1, "--nodes")
+    assert "2 nodes × 8 tasks: srun starts 16 processes; 8 GPUs on each node, 16 in all" in explained(1, "--nodes")
+    assert "`--ntasks`" in explained(1, "-n ")
+    assert "as many as GPUs where srun does" in explained(2, "--ntasks-per-node")
+    assert "GPUs on each node" in explained(3, "--gres")
+    found = client.call("textDocument/completion", {"textDocument": {"uri": uri}, "position": position(4, len("#SBATCH --"))})
+    assert "--time=" in [item["label"] for item in found]
+
+
 def test_arguments_of_programs_are_explained(start, tmp_path):
     (tmp_path / "train.py").write_text('import argparse\n\nparser = argparse.ArgumentParser()\nparser.add_argument("--lr", type=float, default=0.1, help="the learning rate")\nargs = parser.parse_args()\n')
     client = start()

@@ -59,6 +59,10 @@ struct FormerChoice {
 };
 constexpr FormerChoice former_choices[] = {{"optim", "adamw_hf"}, {"optim", "adamw_apex_fused"}};
 
+// Words that the text of `fsdp` is made of: FSDPOption of transformers.
+constexpr std::string_view sharding_words =
+    "full_shard|shard_grad_op|no_shard|hybrid_shard|hybrid_shard_zero2|offload|auto_wrap";
+
 // Numbers that no training does without.
 constexpr std::string_view always_read[] = {"learning_rate", "weight_decay", "num_train_epochs", "max_steps",
     "warmup_steps", "per_device_train_batch_size"};
@@ -113,6 +117,7 @@ public:
     judge_prefetch();
     judge_warmup();
     judge_cache();
+    judge_sharding();
     return std::move(found_);
   }
 
@@ -275,6 +280,26 @@ private:
     found_.push_back({*index("use_cache"), index("gradient_checkpointing"),
         "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\". Set `use_cache=False`",
         {}, false, true});
+  }
+
+  // Each word by itself: they are parted by blanks alone.
+  void judge_sharding() {
+    const TrainingSetting* fsdp = setting("fsdp");
+    if (!fsdp || fsdp->kind != TrainingKind::text) return;
+    for (std::string_view rest = fsdp->text; !rest.empty();) {
+      const std::size_t blank = std::min(rest.find(' '), rest.size());
+      const std::string_view word = rest.substr(0, blank);
+      rest.remove_prefix(std::min(blank + 1, rest.size()));
+      if (word.empty() || is_choice(sharding_words, word)) continue;
+      const std::string_view meant = near_choice(sharding_words, word);
+      found_.push_back({*index("fsdp"), {},
+          "`fsdp` has no option \"" + std::string(word) + "\": ValueError. " +
+              (!meant.empty() ? "Did you mean \"" + std::string(meant) + "\"?"
+                      : word.find(',') != std::string_view::npos ? "Blanks stand between the options"
+                                                                 : "It is made of " + listed(sharding_words)),
+          {}, true, true});
+      return;
+    }
   }
 
   std::span<const TrainingSetting> settings_;

@@ -1,4 +1,5 @@
 // config/effective-batch: what the configuration says of the batch is not what the program trains on.
+#include "rules/config/told_batch.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/rule.hpp"
@@ -40,6 +41,7 @@ std::optional<Micro> micro_batch(const Record& record, Value engine, const Node&
 }
 
 void check(const Record& record, Report& report) {
+  told_batch::check(record, report);
   Once once;
   for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     for (const TrainingEvent& backward : training_root.all) {
@@ -74,7 +76,8 @@ extern constexpr Rule rule = complete({
     .why =
         "The batch that a step learns from is the micro-batch times the steps of accumulation times the processes. DeepSpeed computes it from its configuration and never looks at the batches: "
         "a loader with another `batch_size` trains on another effective batch than the learning rate was chosen for, and `train_batch_size`, the throughput in the logs and "
-        "`engine.train_batch_size()` say the wrong number.",
+        "`engine.train_batch_size()` say the wrong number. The same holds of a `global_batch_size` in a configuration of the program's own: "
+        "a job of fewer processes than it was written for trains on a smaller batch.",
     .wrong =
         "engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config={\"train_micro_batch_size_per_gpu\": 4, \"optimizer\": {\"type\": \"AdamW\"}})\n"
         "loader = DataLoader(data, batch_size=16, shuffle=True)\n",
@@ -82,7 +85,8 @@ extern constexpr Rule rule = complete({
         "engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config={\"train_micro_batch_size_per_gpu\": 4, \"optimizer\": {\"type\": \"AdamW\"}})\n"
         "loader = DataLoader(data, batch_size=engine.train_micro_batch_size_per_gpu(), shuffle=True)\n",
     .silent =
-        "Loaders that are made with a size that is not known; configurations with \"auto\", or of which the run does not see everything; loops that part their batches themselves.",
+        "Loaders that are made with a size that is not known; configurations with \"auto\", or of which the run does not see everything; loops that part their batches themselves. Of a `global_batch_size`: "
+        "numbers of processes that no launch says; programs whose processes may share a batch (tensor, pipeline and sequence parallelism, groups of their own); numbers that may count tokens.",
     .fix = "None: which of the numbers was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -1,13 +1,18 @@
 // config/precision-mismatch: a job asks its GPUs for a precision that they have not, or GPUs of several kinds
 // for one. Reads scripts and configurations, which are text: nothing of them is run.
+#include "rules/config/precision_mismatch.hpp"
+
+#include "rules/amp/autocast.hpp"
 #include "rules/documents/check.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/named_configurations.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
+#include "values/kept_by_packages.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 namespace stepzero::rules::config::precision_mismatch {
 
@@ -123,6 +128,38 @@ std::optional<Location> bfloat16_of_file(const DocumentInput& input, const Launc
   return std::nullopt;
 }
 
+// Words of a program that knows float16 as well: which of the two it computes in its run says.
+constexpr std::initializer_list<std::string_view> of_float16 = {
+    "is_bf16_supported", "get_device_capability", "torch.float16", "torch.half", "fp16", "\"float16\""};
+
+// Anywhere in the program's files, in their comments too.
+bool says_any(const Record& record, std::initializer_list<std::string_view> words) {
+  std::set<const syntax::Module*> seen;
+  for (const interpreter::ChunkOf& chunk : record.chunks) {
+    if (!chunk.module || !seen.insert(chunk.module.get()).second) continue;
+    const std::string_view text = chunk.module->text->bytes();
+    if (std::ranges::any_of(
+            words, [&](std::string_view word) { return text.find(word) != std::string_view::npos; }))
+      return true;
+  }
+  return false;
+}
+
+// Of a program that may compute in either: the regions that a launch leads to.
+void check(const Record& record, Report& report) {
+  const std::string_view prefix = values::LaunchCondition::gpus;
+  const auto known = record.conditions.lower_bound(prefix);
+  if (known == record.conditions.end() || !known->first.starts_with(prefix) || !says_any(record, of_float16))
+    return;
+  Once once;
+  for (const Autocast& region : training_regions(record))
+    if (region.enabled == symbolic::Answer::yes && region.dtype == values::Dtype::bfloat16 &&
+        region.device == "cuda" && once(region.around->place))
+      report.add(Severity::warning, region.around->place, nullptr,
+          known->first.substr(prefix.size()) +
+              " has no units for bfloat16, which this region computes in: PyTorch emulates it, several times slower than float16. Use float16 with a GradScaler there.");
+}
+
 void check_document(const DocumentInput& input, DocumentReport& report) {
   const std::vector<Kind> of_batch = kinds_of(input.document);
   for (const LaunchLine& line : launch_lines(input.document.script)) {
@@ -144,10 +181,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
           mentions(input.sources, *script,
               {"dtype=torch.bfloat16", "bf16=True", "\"bf16-mixed\"", "mixed_precision=\"bf16\""},
               input.read) &&
-          !mentions(input.sources, *script,
-              {"is_bf16_supported", "get_device_capability", "torch.float16", "torch.half", "fp16",
-                  "\"float16\""},
-              input.read);
+          !mentions(input.sources, *script, of_float16, input.read);
       if (asked || in_file || by_script) {
         Finding& finding = report.add(Severity::warning,
             asked             ? asked->written
@@ -176,6 +210,15 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 
 }  // namespace
 
+std::string gpus_without_bfloat16(const documents::Document& document, const launch::LaunchLine& line) {
+  std::vector<Kind> kinds = kinds_of(line);
+  if (kinds.empty()) kinds = kinds_of(document);
+  return kinds.empty() ||
+          !std::ranges::all_of(kinds, [](const Kind& each) { return is_one_of(each.name, without_bfloat16); })
+      ? std::string()
+      : upper(kinds.front().name);
+}
+
 extern constexpr Rule rule = complete({
     .id = "config/precision-mismatch",
     .severity = Severity::warning,
@@ -186,10 +229,10 @@ extern constexpr Rule rule = complete({
     .wrong = "#!/bin/bash\n#SBATCH --gres=gpu:v100:4\ntorchrun --nproc_per_node 4 train.py --bf16\n",
     .right = "#!/bin/bash\n#SBATCH --gres=gpu:a100:4\ntorchrun --nproc_per_node 4 train.py --bf16\n",
     .silent =
-        "Jobs that do not say which kind of GPU they get, or that take one of several; programs that ask the GPU what it has, or that know float16 as well.",
+        "Jobs that do not say which kind of GPU they get, or that take one of several; programs that ask the GPU what it has; of those that know float16 as well, launches that do not decide which of the two it is.",
     .fix = "None: another kind of GPU, or another precision.",
     .fix_kind = FixKind::none,
-    .check = check_no_run,
+    .check = check,
 });
 
 extern constexpr DocumentCheck document_check = {&rule, Role::script, check_document};

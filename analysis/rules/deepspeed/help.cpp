@@ -4,6 +4,7 @@
 #include "rules/config/torchtitan.hpp"
 #include "rules/config/trainer_help.hpp"
 #include "rules/deepspeed/sections.hpp"
+#include "rules/launch/slurm_help.hpp"
 
 namespace stepzero::rules {
 
@@ -84,6 +85,7 @@ std::optional<KeyHelp> key_help(Role role, const Document& document, std::uint32
 
 std::vector<KeyChoice> key_choices(Role role, const Document& document, std::uint32_t offset) {
   std::vector<KeyChoice> choices;
+  if (role == Role::script) return launch::slurm_choices(document, offset);
   if (role == Role::accelerate) return accelerate::choices(document, offset);
   if (role == Role::torchtitan) return config::torchtitan::choices(document, offset);
   if (role != Role::deepspeed) return trainer_help::choices(role, document, offset);

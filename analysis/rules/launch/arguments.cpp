@@ -377,8 +377,9 @@ private:
     const std::vector<std::string_view> known = names();
     const std::string_view meant = flag.text.size() < least ? std::string_view()
                                                             : documents::nearest(flag.text, known);
-    if (meant.empty() || !documents::is_typo(flag.text, meant) || flag.text.starts_with(meant) ||
-        meant.starts_with(flag.text))
+    if (meant.empty() ||
+        (!documents::is_typo(flag.text, meant) && !documents::is_shortened(flag.text, meant)) ||
+        flag.text.starts_with(meant) || meant.starts_with(flag.text))
       return;
     report_.add(Severity::warning, flag.written,
         "`" + file_of(path_) + "` declares no argument `" + flag.text +

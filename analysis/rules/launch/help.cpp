@@ -3,6 +3,7 @@
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
+#include "rules/launch/slurm_help.hpp"
 #include "rules/launch/variables.hpp"
 
 #include <algorithm>
@@ -119,6 +120,7 @@ std::optional<KeyHelp> word_help(const Document& document, std::uint32_t offset)
   for (const documents::ShellCommand& command : document.script.commands)
     for (const documents::Setting& set : command.environment)
       if (auto help = of_setting(set)) return help;
+  if (auto help = slurm_help(document, offset)) return help;
   for (const LaunchLine& line : launch_lines(document.script))
     for (const GivenOption& given : line.options) {
       const Span flag{given.flag.written.begin,

@@ -50,7 +50,7 @@ GivenArgument read(const LaunchLine& line) {
       char* end = nullptr;
       made.number = std::strtod(value.c_str(), &end);
       if (!value.empty() && *end == '\0') made.kind = TrainingSetting::Kind::number;
-    } else if (is_known && !known->choices.empty()) {
+    } else if (is_known && (!known->choices.empty() || made.name == "fsdp")) {
       made.kind = TrainingSetting::Kind::text, made.text = value;
     }
     const auto earlier = std::ranges::find(given.settings, made.name, &TrainingSetting::name);

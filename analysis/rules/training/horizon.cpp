@@ -1,6 +1,6 @@
 #include "rules/training/horizon.hpp"
 
-#include "rules/source.hpp"
+#include "rules/training/own_schedule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -61,110 +61,12 @@ bool same_size_at_first(const Record& record, Int size, Int left) {
   return !own.empty() && none.size() == 1 && same_size(record, size, record.symbols.substitute(left, none));
 }
 
-namespace {
-
-// An integer, or what was used as one; null if it is none.
-Int size_of(Value value) {
+Int as_size(Value value) {
   if (value.is(Kind::unknown)) return value.as<values::Unknown>()->integer;
   return value.is(Kind::integer) ? value.integer() : nullptr;
 }
 
-// What the run found an expression of a function to be, for the step that a schedule was asked about. Null
-// where it found several values.
-class Found {
-public:
-  Found(const Record& record, std::uint32_t chunk) : record_(record) {
-    for (const Fact& fact : record.facts) {
-      const Int value = fact.place.chunk == chunk && fact.role == Fact::Role::expression ? size_of(fact.value)
-                                                                                         : nullptr;
-      if (!value) continue;
-      const auto [at, first] = values_.try_emplace({fact.place.span.begin, fact.place.span.end}, value);
-      if (!first && at->second != value) at->second = nullptr;
-    }
-  }
-  Int of(const syntax::Expr& expr) const {
-    if (expr.kind == syntax::ExprKind::integer)
-      return record_.symbols.constant(syntax::as<syntax::IntegerExpr>(expr).value);
-    const auto at = values_.find({expr.span.begin, expr.span.end});
-    return at == values_.end() ? nullptr : at->second;
-  }
-
-private:
-  const Record& record_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Int> values_;
-};
-
-// float(x), max(1, x), (x): the x.
-const syntax::Expr& bare(const syntax::Expr& expr) {
-  if (expr.kind != syntax::ExprKind::call) return expr;
-  const auto& call = syntax::as<syntax::CallExpr>(expr);
-  if (call.function->kind != syntax::ExprKind::name || !call.keywords.empty()) return expr;
-  const std::string_view name = syntax::as<syntax::NameExpr>(*call.function).id.text();
-  if ((name == "float" || name == "int") && call.arguments.size() == 1) return bare(*call.arguments[0]);
-  const auto is_number = [](const syntax::Expr& argument) {
-    return argument.kind == syntax::ExprKind::integer || argument.kind == syntax::ExprKind::real;
-  };
-  if ((name == "max" || name == "min") && call.arguments.size() == 2)
-    for (const std::size_t i : {0, 1})
-      if (is_number(*call.arguments[i])) return bare(*call.arguments[1 - i]);
-  return expr;
-}
-
-// The step at which two numbers are equal of which one counts steps; null if there is none.
-Int meeting(const Record& record, Int step, Int a, Int b) {
-  auto& s = record.symbols;
-  const Int difference = s.sub(a, b);
-  const symbolic::Assignment at_first[] = {{step, 0}}, at_next[] = {{step, 1}};
-  const Int none = s.substitute(difference, at_first), one = s.substitute(difference, at_next);
-  const auto slope = s.value(s.sub(one, none));
-  if (slope == 1) return s.negate(none);
-  return slope == -1 ? none : nullptr;
-}
-
-// What the program's own function of the step compares it with, or divides it by.
-std::vector<Int> marks_in(const Record& record, const values::Function& function, Int step) {
-  std::vector<Int> marks;
-  const Found found(record, function.chunk);
-  auto& s = record.symbols;
-  const auto has_step = [&](Int value) { return value && atoms_of(record, value).contains(step); };
-  // math.pi * step: the step.
-  const auto counted = [&](const syntax::Expr& whole) {
-    const syntax::Expr* expr = &bare(whole);
-    while (!found.of(*expr) && expr->kind == syntax::ExprKind::binary &&
-        syntax::as<syntax::BinaryExpr>(*expr).op == syntax::BinaryOp::mul) {
-      const auto& product = syntax::as<syntax::BinaryExpr>(*expr);
-      expr = &bare(has_step(found.of(bare(*product.right))) ? *product.right : *product.left);
-    }
-    return found.of(*expr);
-  };
-  const auto meet = [&](const syntax::Expr& left, const syntax::Expr& right) {
-    const Int a = counted(left), b = counted(right);
-    if (!a || !b || has_step(a) == has_step(b)) return;
-    if (const Int mark = meeting(record, step, a, b)) marks.push_back(mark);
-  };
-  const auto look = [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::binary) {
-      const auto& binary = syntax::as<syntax::BinaryExpr>(expr);
-      using enum syntax::BinaryOp;
-      if (binary.op == div || binary.op == floordiv) meet(*binary.left, *binary.right);
-      // (total - step): nothing is left at its zero.
-      const Int value = binary.op == sub ? found.of(expr) : nullptr;
-      if (const Int mark = has_step(value) ? meeting(record, step, value, s.constant(0)) : nullptr)
-        marks.push_back(mark);
-    } else if (expr.kind == syntax::ExprKind::compare) {
-      const auto& compare = syntax::as<syntax::CompareExpr>(expr);
-      if (compare.rights.size() == 1) meet(*compare.left, *compare.rights[0]);
-    } else if (expr.kind == syntax::ExprKind::call) {
-      const auto& call = syntax::as<syntax::CallExpr>(expr);
-      if (call.arguments.size() == 2 && call.keywords.empty()) meet(*call.arguments[0], *call.arguments[1]);
-    }
-  };
-  if (function.lambda)
-    for_each_expression(*function.lambda->body, look);
-  else if (function.stmt)
-    for_each_expression(*function.stmt, look);
-  return marks;
-}
+namespace {
 
 // The function that a value calls in the end, and of a list of them those.
 void functions_of(Value value, std::vector<const values::Function*>& found) {
@@ -185,13 +87,13 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
   Marks marks;
   const auto add = [&](Marks::Of of, std::string_view name) {
     const Value value = argument(made, name);
-    if (const Int size = size_of(value)) {
+    if (const Int size = as_size(value)) {
       marks.of = of;
       marks.at.push_back(size);
     } else if (value.is(Kind::list)) {
       marks.of = of;
       for (const Value& item : values::Heap::list_state(value)->items) {
-        const Int number = size_of(item);
+        const Int number = as_size(item);
         if (!number) return marks.at.clear();
         marks.at.push_back(number);
       }
@@ -199,7 +101,7 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
   };
   using enum Marks::Of;
   for (const std::string_view name : {"total_steps", "num_training_steps"}) add(total, name);
-  const Int epochs = size_of(argument(made, "epochs")), each = size_of(argument(made, "steps_per_epoch"));
+  const Int epochs = as_size(argument(made, "epochs")), each = as_size(argument(made, "steps_per_epoch"));
   if (marks.at.empty() && epochs && each) {
     marks.of = total;
     marks.at.push_back(record.symbols.mul(epochs, each));
@@ -213,7 +115,7 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
     std::vector<const values::Function*> functions;
     functions_of(argument(made, "lr_lambda"), functions);
     for (const values::Function* function : functions)
-      for (const Int mark : marks_in(record, *function, step.integer())) {
+      for (const Int mark : marks_of_function(record, *function, step.integer())) {
         marks.of = factor;
         marks.at.push_back(mark);
       }

@@ -24,6 +24,8 @@ struct Marks {
 };
 Marks marks_of(const Record& record, const OperationEvent& made);
 
+// An integer, or what was used as one; null if it is none.
+symbolic::Int as_size(values::Value value);
 // How many iterations a loop has, as far as that can be said; null if it cannot.
 symbolic::Int length_of(const Record& record, const interpreter::LoopEvent& loop);
 // How many rounds the innermost loops around the operations have in all; null if that is not known.

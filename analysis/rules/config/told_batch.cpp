@@ -1,0 +1,242 @@
+#include "rules/config/told_batch.hpp"
+
+#include "interpreter/statements/from_file.hpp"
+#include "rules/fact_index.hpp"
+#include "rules/source.hpp"
+#include "rules/training/handed.hpp"
+#include "rules/training/loaders.hpp"
+#include "rules/training/training_loops.hpp"
+#include "rules/training/windows.hpp"
+#include "values/kept_by_packages.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace stepzero::rules::config::told_batch {
+
+using interpreter::Fact;
+using values::Kind;
+using values::Operation;
+
+namespace {
+
+// Names that configurations give to the batch of all processes and of all steps of accumulation; and one that
+// means it where the batch of each process stands beside it.
+constexpr std::string_view of_all[] = {"global_batch_size", "global_train_batch_size",
+    "train_global_batch_size", "effective_batch_size", "effective_train_batch_size"};
+constexpr std::string_view of_all_beside = "train_batch_size";
+constexpr std::string_view of_each[] = {"micro_batch_size", "train_micro_batch_size",
+    "train_micro_batch_size_per_gpu", "per_device_train_batch_size", "batch_size_per_gpu",
+    "per_gpu_batch_size", "device_train_microbatch_size"};
+
+bool is_one_of(std::string_view name, const auto& names) {
+  return std::find(std::begin(names), std::end(names), name) != std::end(names);
+}
+
+struct Told {
+  std::int64_t size = 0;
+  std::string name, file;  // empty: the program reads it, at the place
+  Place place;
+};
+
+// A dict that was read of a file, and those in it.
+void look_in(const Record& record, const values::Dict& dict, std::vector<Told>& found, int depth = 0) {
+  constexpr int deepest = 4;
+  const values::Instance* file = interpreter::file_of(dict);
+  if (!file || depth > deepest) return;
+  const Value path = file->attributes.value(syntax::Name(values::FileState::path));
+  const auto& items = values::Heap::dict_state(Value::of(Kind::dict, &dict))->items;
+  const bool has_each = std::ranges::any_of(items,
+      [](const auto& item) { return item.first.is(Kind::string) && is_one_of(item.first.text(), of_each); });
+  for (const auto& [key, value] : items) {
+    if (!key.is(Kind::string)) continue;
+    if (value.is(Kind::dict)) look_in(record, *value.as<values::Dict>(), found, depth + 1);
+    const auto number = record.number(value);
+    if (number && path.is(Kind::string) &&
+        (is_one_of(key.text(), of_all) || (has_each && key.text() == of_all_beside)))
+      found.push_back({*number, std::string(key.text()), std::string(path.text()), {}});
+  }
+}
+
+// `config["global_batch_size"]`, `args.global_batch_size`, `global_batch_size`: the name; empty for all else.
+std::string_view name_read(std::string_view text) {
+  if (text.ends_with("\"]") || text.ends_with("']")) text.remove_suffix(2);
+  std::size_t begin = text.size();
+  while (begin > 0 && syntax::is_word(text[begin - 1])) --begin;
+  const std::string_view name = text.substr(begin);
+  return is_one_of(name, of_all) ? name : std::string_view();
+}
+
+std::vector<Told> told(const Record& record) {
+  std::vector<Told> found;
+  const FactIndex& facts = FactIndex::of(record);
+  std::set<const Object*> seen;
+  for (const auto* all : {&facts.dictionaries, &facts.displays})
+    for (const Fact* fact : *all)
+      if (seen.insert(fact->value.object()).second) look_in(record, *fact->value.as<values::Dict>(), found);
+  // What the program reads besides.
+  for (const Fact& fact : record.facts) {
+    if (fact.role != Fact::Role::expression || !fact.value.is(Kind::integer)) continue;
+    constexpr std::size_t shortest = 17;
+    if (fact.place.span.end - fact.place.span.begin < shortest) continue;
+    const std::string_view name = name_read(record.text(fact.place));
+    const auto number = name.empty() ? std::nullopt : record.number(fact.value);
+    if (number) found.push_back({*number, std::string(name), {}, fact.place});
+  }
+  return found;
+}
+
+// How many processes train on batches of their own.
+struct Processes {
+  std::int64_t count = 1;
+  bool gives_parts = false;  // a framework that gives each its part of the data
+};
+std::optional<Processes> processes_of(const Record& record) {
+  // Some of the processes may share a batch.
+  for (const std::string_view text : {"tensor_parallel", "model_parallel", "pipeline_parallel",
+           "sequence_parallel", "context_parallel", "init_device_mesh", "new_group", "new_subgroups"})
+    if (program_says(record, text)) return std::nullopt;
+  std::optional<std::int64_t> launched, said;
+  const std::string_view prefix = values::LaunchCondition::world;
+  if (const auto known = record.conditions.lower_bound(prefix);
+      known != record.conditions.end() && known->first.starts_with(prefix)) {
+    const std::string_view digits = std::string_view(known->first).substr(prefix.size());
+    std::int64_t count = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (count > 0) launched = count;
+  }
+  bool makes_group = false, has_framework = false, by_accelerate = false, is_known = true;
+  visit_roots(record, [&](const Event& each) {
+    if (each.kind != interpreter::EventKind::operation) return;
+    const auto& event = static_cast<const OperationEvent&>(each);
+    if (event.row->path == "torch.distributed.init_process_group") {
+      makes_group = true;
+      const auto size = record.number(argument(event, "world_size"));
+      if (size && *size > 0)
+        said = size;
+      else
+        is_known = is_known && launched;
+    } else if (event.row->operation == Operation::framework) {
+      has_framework = true;
+      by_accelerate = by_accelerate || event.row->path == "accelerate.Accelerator";
+    }
+  });
+  if (by_accelerate && launched) return Processes{*launched, true};
+  if (has_framework || !is_known) return std::nullopt;
+  if (makes_group) return Processes{said ? *said : *launched, false};
+  // Nothing joins processes, however many there are.
+  if (record.roles[static_cast<int>(symbolic::Role::world_size)] || (launched && *launched > 1))
+    return std::nullopt;
+  return Processes{};
+}
+
+// A number that a call of the program gives by its name; nothing where it is not known, 1 where it is not
+// given.
+std::optional<std::int64_t> keyword(const Record& record, const OperationEvent& call, std::string_view name) {
+  if (!call.expr) return std::nullopt;
+  for (const syntax::Keyword& each : call.expr->keywords) {
+    if (each.name.text().empty()) return std::nullopt;  // `**options`
+    if (each.name.text() != name) continue;
+    if (each.value->kind == syntax::ExprKind::integer)
+      return syntax::as<syntax::IntegerExpr>(*each.value).value;
+    for (const Fact& fact : record.facts)
+      if (fact.role == Fact::Role::expression && fact.place.chunk == call.place.chunk &&
+          fact.place.span == each.value->span)
+        if (const auto number = record.number(fact.value)) return number;
+    return std::nullopt;
+  }
+  return 1;
+}
+
+// In how many steps of accumulation a step of the optimizer is made; nothing if that is not known.
+std::optional<std::int64_t> accumulated(
+    const Record& record, const TrainingLoop& loop, const std::vector<Window>& all) {
+  std::optional<std::int64_t> by_accelerate;
+  bool has_accelerator = false;
+  visit_roots(record, [&](const Event& each) {
+    if (each.kind != interpreter::EventKind::operation) return;
+    const auto& event = static_cast<const OperationEvent&>(each);
+    if (event.row->path != "accelerate.Accelerator") return;
+    has_accelerator = true;
+    by_accelerate = keyword(record, event, "gradient_accumulation_steps");
+    if (keyword(record, event, "split_batches") != 1 || keyword(record, event, "dataloader_config") != 1 ||
+        keyword(record, event, "gradient_accumulation_plugin") != 1)
+      by_accelerate.reset();
+  });
+  if (loop.backward->loops.empty() || loop.backward->loops.back() != loop.loop) return std::nullopt;
+  const auto window = std::ranges::find_if(
+      all, [&](const Window& each) { return each.loop->stmt == loop.loop->stmt && !each.steps_always; });
+  if (window != all.end()) return window->size_known ? std::optional(window->size) : std::nullopt;
+  if (has_accelerator) {
+    const bool divides = program_says(record, ".accumulate(");
+    return divides ? by_accelerate : by_accelerate == 1 ? by_accelerate : std::nullopt;
+  }
+  return in_every_iteration(record, loop, *loop.step) ? std::optional<std::int64_t>(1) : std::nullopt;
+}
+
+// Does the loader give each process a part of its own?
+bool deals_out(const Record& record, const Reading& reading) {
+  const Value sampler = argument(*reading.made, "sampler");
+  return sampler.is(Kind::instance) && sampler.as<Instance>()->native &&
+      sampler.as<Instance>()->native->path.ends_with("DistributedSampler") &&
+      record.heap.sharing(sampler) <= symbolic::Sharing::divergent;
+}
+
+struct Made {
+  const OperationEvent* loader = nullptr;
+  const TrainingEvent* step = nullptr;
+  std::int64_t batch = 0, accumulation = 1, all = 0;
+};
+
+std::string counted(const Made& made, const Processes& processes) {
+  std::string text = std::to_string(made.batch) + " in a batch of the loader";
+  if (processes.count > 1) text += ", in each of " + std::to_string(processes.count) + " processes";
+  if (made.accumulation > 1)
+    text += ", in each of " + std::to_string(made.accumulation) + " steps of accumulation";
+  return text;
+}
+
+}  // namespace
+
+void check(const Record& record, Report& report) {
+  const Training& training = Training::of(record);
+  if (training.training_roots().empty()) return;
+  const std::vector<Told> sizes = told(record);
+  if (sizes.empty() ||
+      std::ranges::any_of(sizes, [&](const Told& each) { return each.size != sizes.front().size; }))
+    return;
+  const auto processes = processes_of(record);
+  if (!processes) return;
+  const std::vector<TrainingLoop> loops = training_loops(training, true);
+  const std::vector<Window> all = windows(record, training);
+  std::vector<Made> found;
+  for (const Reading& reading : readings(loops)) {
+    const auto size = record.number(argument(*reading.made, "batch_size"));
+    const auto steps = accumulated(record, *reading.training, all);
+    const Value by_list = argument(*reading.made, "batch_sampler");
+    if (!size || *size < 1 || !steps || *steps < 1 || (by_list && !by_list.is(Kind::none)) ||
+        (processes->count > 1 && !processes->gives_parts && !deals_out(record, reading)))
+      return;
+    found.push_back({reading.made, reading.training->step, *size, *steps, *size * *steps * processes->count});
+  }
+  // Of several trainings one has the batch that was told.
+  const Told& said = sizes.front();
+  constexpr std::int64_t tokens = 16384, sequence = 128;  // a batch of texts may be counted in tokens
+  if (found.empty() || std::ranges::any_of(found, [&](const Made& each) {
+        return each.all == said.size || each.all != found.front().all ||
+            (said.size >= tokens && said.size >= sequence * each.all);
+      }))
+    return;
+  const Made& made = found.front();
+  Finding* finding = report.add(Severity::warning, made.loader->place, made.loader->calls,
+      "A step learns from " + std::to_string(made.all) + (made.all == 1 ? " sample" : " samples") + " (" +
+          counted(made, *processes) + "), and `" + said.name + "`" +
+          (said.file.empty() ? "" : " of `" + said.file + "`") + ", by its name the number of them, is " +
+          std::to_string(said.size) +
+          ". A learning rate that was chosen for it, and the logs, are those of another batch. Make them one.");
+  if (!finding) return;
+  if (said.place) report.relate(*finding, said.place, "`" + said.name + "` is read here");
+  report.relate(*finding, made.step->event->place, "the optimizer steps here");
+}
+
+}  // namespace stepzero::rules::config::told_batch
