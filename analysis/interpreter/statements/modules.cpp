@@ -322,6 +322,8 @@ Value ModuleLoader::lazy_name(ModuleRun& module, Name name) {
         lazy.name.empty() ? Value::of(Kind::module, source) : module_attribute(*source, lazy.name, {}));
   }
   for (const program::Target& star : by_name(module.stars, name)) {
+    if (const std::string dotted = dotted_name(star.path, name); run_.library_.find(dotted))
+      return bind(run_.library_symbol(dotted));
     values::ModuleObject* source = import_file(star);
     ModuleRun& from = modules_[std::string(source->path)];
     const auto& names = exports(from);

@@ -1,10 +1,13 @@
 // What is known beforehand of packages whose own files are read: decorators that look at the text of what
 // they decorate, or check what nobody here asks, and are seen through instead of run.
 #include "libraries/frameworks/kernels.hpp"
+#include "libraries/python/auto_models.hpp"
 #include "libraries/python/fixed.hpp"
 #include "libraries/table/native.hpp"
 #include "values/internal_rows.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace stepzero::libraries {
@@ -154,7 +157,7 @@ Value package_found(Call& call) {
 
 std::vector<values::Row> package_rows() {
   constexpr auto function = values::RowKind::function;
-  return {
+  std::vector<values::Row> rows = {
       row("huggingface_hub.dataclasses.as_validated_field", function, "validator", field_maker),
       row("huggingface_hub.dataclasses.strict", function, "cls=None, **options", seen_through),
       row("torchvision.utils._log_api_usage_once", function, "obj", nothing),
@@ -193,7 +196,7 @@ std::vector<values::Row> package_rows() {
           can_generate),
       // What a checkpoint holds is not known.
       row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options",
-          unseen),
+          pretrained),
       row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function,
           "*arguments, **options", unseen),
       row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function,
@@ -215,6 +218,8 @@ std::vector<values::Row> package_rows() {
           identity_maker),
       row("transformers.utils.auto_docstring.auto_docstring", function, "obj=None, **options", seen_through),
   };
+  std::ranges::move(auto_model_rows(), std::back_inserter(rows));
+  return rows;
 }
 
 }  // namespace stepzero::libraries
