@@ -1,5 +1,6 @@
 // Floating-point operations of products, as torch.utils.flop_counter counts them: two for each multiplication
 // and addition.
+#include "footprint/contraction.hpp"
 #include "footprint/saving.hpp"
 
 #include "footprint/saving_table.hpp"
@@ -8,7 +9,6 @@
 #include "values/limits.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 
 namespace stepzero::footprint {
@@ -29,7 +29,8 @@ const TensorState* weight_of(const Graph& graph, const Producer& made) {
   return own.is(Kind::tensor) ? own.as<values::Tensor>()->now() : nullptr;
 }
 
-// Of two operands: one multiplication for each combination of all indices. Null: not known.
+// One multiplication for each combination of the indices of two operands, one contraction after the other.
+// Null: not known.
 Int combinations_of_einsum(const Graph& graph, const Producer& made) {
   symbolic::Context& s = graph.record().symbols;
   const Value equation = decided(graph.record(), argument(made, "equation"));
@@ -37,25 +38,26 @@ Int combinations_of_einsum(const Graph& graph, const Producer& made) {
   for (const auto* list : {&made.states, &made.listed})
     for (const TensorState* each : *list)
       if (each) operands.push_back(each);
-  if (!equation.is(Kind::string) || operands.size() != 2) return nullptr;
-  const std::string_view text = equation.text();
+  const auto contractions = equation.is(Kind::string) ? contractions_of(equation.text()) : std::nullopt;
+  if (!contractions || contractions->size() + 1 != operands.size()) return nullptr;
   std::map<char, Int> sizes;
-  std::size_t at = 0, axis = 0;
-  for (const char c : text.substr(0, text.find("->"))) {
-    if (c == ' ') continue;
-    if (c == ',') {
-      ++at, axis = 0;
-      continue;
+  for (std::size_t at = 0; at < operands.size(); ++at) {
+    const std::string& letters = at == 0 ? contractions->front().left : (*contractions)[at - 1].right;
+    if (!operands[at]->shape.ndim_known || operands[at]->shape.dims.size() != letters.size()) return nullptr;
+    for (std::size_t axis = 0; axis < letters.size(); ++axis) {
+      const Int size = operands[at]->shape.dims[axis].size;
+      if (!size) return nullptr;
+      if (Int& known = sizes[letters[axis]]; !known || s.value(known) == 1) known = size;
     }
-    if (!std::isalpha(static_cast<unsigned char>(c)) || at > 1 || !operands[at]->shape.ndim_known ||
-        axis >= operands[at]->shape.dims.size())
-      return nullptr;
-    const Int size = operands[at]->shape.dims[axis++].size;
-    if (!size) return nullptr;
-    if (Int& known = sizes[c]; !known || s.value(known) == 1) known = size;
   }
-  Int all = s.constant(1);
-  for (const auto& [letter, size] : sizes) all = s.mul(all, size);
+  Int all = s.constant(0);
+  for (const Contraction& each : *contractions) {
+    Int one = s.constant(1);
+    std::string counted;
+    for (const char letter : each.left + each.right)
+      if (counted.find(letter) == std::string::npos) one = s.mul(one, sizes[letter]), counted += letter;
+    all = s.add(all, one);
+  }
   return all;
 }
 
@@ -155,8 +157,8 @@ Product product_of(const Producer& made) {
 class LayerFlops {
 public:
   LayerFlops(const Graph& graph, const Producer& made, bool& unknown)
-      : record_(graph.record()), made_(made), layer_(layer_of(made)), s_(record_.symbols), unknown_(unknown) {
-  }
+      : record_(graph.record()), made_(made), layer_(layer_of(made)), s_(record_.symbols), unknown_(unknown),
+        trains_(!layer_ || !is_frozen(record_, *layer_)) {}
 
   Int twice(Int count, Int inner) const {
     if (count && inner) return s_.mul(s_.constant(2), s_.mul(count, inner));
@@ -205,7 +207,8 @@ public:
     for (std::int64_t i = 0; all && i < count; ++i) {
       const Int from = i == 0 ? width : s_.mul(hidden, s_.constant(ways));
       const std::int64_t matrices = gates(name) * ways;
-      all = sum(all, times(step(all_rows, from, hidden), matrices));
+      // The gradients of matrices that are not trained are not computed.
+      if (!backward || trains_) all = sum(all, times(step(all_rows, from, hidden), matrices));
       if (!backward) continue;
       // The first step has no state in front of it that is trained.
       all = sum(all,
@@ -223,7 +226,7 @@ public:
     const Int hidden = last_size(&result), numbers = elements(s_, result.shape);
     const Int rows = hidden && numbers ? s_.exact_quotient(numbers, hidden).value_or(nullptr) : nullptr;
     const Int from = last_size(made_.states[0]);
-    Int all = times(step(rows, from, hidden), gates(name));
+    Int all = backward && !trains_ ? s_.constant(0) : times(step(rows, from, hidden), gates(name));
     if (backward && to_input)
       all = sum(all, times(twice(rows, from && hidden ? s_.mul(from, hidden) : nullptr), gates(name)));
     if (backward && to_state)
@@ -280,6 +283,7 @@ private:
   const Instance* layer_;
   symbolic::Context& s_;
   bool& unknown_;
+  const bool trains_;
 };
 
 }  // namespace
@@ -380,7 +384,13 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
     if (product == Product::added_product && !made.states.empty() && made.states[0] &&
         graph.requires_grad(*made.states[0]))
       --factors;
-    if (factors > 2) unknown = true;
+    const auto given = std::ranges::count_if(made.listed, [](const auto* each) { return each != nullptr; });
+    if (product == Product::einsum && given > 2) {
+      // Of a chain of products each has two gradients where every operand is trained.
+      if (factors < given) factors = std::min<std::int64_t>(factors, 1), unknown = true;
+    } else if (factors > 2) {
+      unknown = true;
+    }
   }
   return factors > 0 ? s.mul(forward, s.constant(std::min<std::int64_t>(factors, 2))) : nullptr;
 }

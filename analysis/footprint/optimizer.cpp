@@ -30,6 +30,7 @@ struct Kept {
   Width width = Width::of_parameter;
   std::string_view needs = {};         // of copies and counters: none without it
   std::string_view temporary_if = {};  // one more number while it steps where this argument is set
+  bool grows = false;                  // the copies are those after its first iteration: it keeps a history
 };
 constexpr Kept optimizer_table[] = {
     {"SGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum", "weight_decay"},
@@ -47,6 +48,8 @@ constexpr Kept optimizer_table[] = {
     {"Rprop", 2, 1, 1, 3},
     {"ASGD", 1, 3, 1, 0},
     {"Lion", 1, 0, 0, 0},
+    // Its direction and the last gradient; of each iteration, up to `history_size`, two more.
+    {"LBFGS", 2, 0, never, 0, {}, {}, Width::of_parameter, {}, {}, true},
     {"FusedAdam", 2, 0, 0, 0, {}, {}, Width::float32},
     {"FusedLAMB", 2, 0, 0, 0, {}, {}, Width::float32},
 };
@@ -257,7 +260,7 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
     add_part_of_engine(record, *kept, engine->parts, optimizer);
     return optimizer;
   }
-  if (!optimizer.known || !optimizer.complete) optimizer.state.miss();
+  if (!optimizer.known || !optimizer.complete || kept->grows) optimizer.state.miss();
   if (!optimizer.known) return optimizer;
   int copies = kept->copies, counters = kept->counters;
   if (!kept->needs.empty() && !is_set(record, made, kept->needs)) copies = counters = 0;

@@ -1,5 +1,7 @@
 #include "footprint/saving_kinds.hpp"
 
+#include "footprint/contraction.hpp"
+
 #include "footprint/reparametrized.hpp"
 #include "footprint/strides.hpp"
 #include "values/kept.hpp"
@@ -175,54 +177,37 @@ void keep_operands(Keeper& keeper) {
   }
 }
 
-// "bt,td->bd": of two operands, each letter once in each.
-struct Equation {
-  std::string operands[2], result;
+// An operand of a contraction: of the letters, with their sizes, where they lie in memory.
+struct Contracted {
+  const TensorState* state = nullptr;  // null: what the contraction before gave
+  std::string letters;
+  std::vector<values::Dim> dims;
+  std::vector<Int> strides;
+  bool requires_grad = false;
 };
-std::optional<Equation> equation_of(const Keeper& keeper) {
-  const Value given = keeper.option("equation");
-  if (!given.is(Kind::string)) return std::nullopt;
-  Equation made;
-  std::string* side = &made.operands[0];
-  bool has_arrow = false;
-  for (const char c : given.text()) {
-    if (c == ' ') continue;
-    if (c == ',' && side == &made.operands[0])
-      side = &made.operands[1];
-    else if (c == '-' || c == '>')
-      side = &made.result, has_arrow = true;
-    else if (std::isalpha(static_cast<unsigned char>(c)) && side->find(c) == std::string::npos)
-      *side += c;
-    else
-      return std::nullopt;
-  }
-  return has_arrow && !made.operands[1].empty() ? std::optional(std::move(made)) : std::nullopt;
-}
 
 // at::einsum multiplies batches of matrices: the letters of both operands that are kept, those of one, and
 // those that are summed. An operand that is no view of such a batch is copied, and the copy is kept.
-bool is_copied(Keeper& keeper, const TensorState& state, const Equation& equation, std::size_t at) {
-  const std::string &own = equation.operands[at], &other = equation.operands[1 - at];
-  const std::vector<Int> strides = strides_of(keeper.graph.record(), state, keeper.device);
-  if (!state.shape.ndim_known || state.shape.dims.size() != own.size() || strides.size() != own.size())
-    return false;
+bool is_copied(Keeper& keeper, const Contracted& operand, const Contraction& of, bool is_right) {
+  const std::string &own = operand.letters, &other = is_right ? of.left : of.right;
+  if (operand.dims.size() != own.size() || operand.strides.size() != own.size()) return false;
   std::string both, alone, summed;
-  for (const char letter : equation.result)
+  for (const char letter : of.result)
     if (own.find(letter) != std::string::npos)
       (other.find(letter) != std::string::npos ? both : alone) += letter;
   for (const char letter : own)
-    if (equation.result.find(letter) == std::string::npos) summed += letter;
+    if (of.result.find(letter) == std::string::npos) summed += letter;
   std::ranges::sort(summed);
   Shape from{true, {}}, as{true, {}};
   std::vector<Int> steps;
-  if (at == 1) std::swap(alone, summed);
+  if (is_right) std::swap(alone, summed);
   for (const std::string* part : {&both, &alone, &summed}) {
     Int count = keeper.s.constant(1);
     for (const char letter : *part) {
       const std::size_t axis = own.find(letter);
-      from.dims.push_back(state.shape.dims[axis]);
-      steps.push_back(strides[axis]);
-      const Int size = state.shape.dims[axis].size;
+      from.dims.push_back(operand.dims[axis]);
+      steps.push_back(operand.strides[axis]);
+      const Int size = operand.dims[axis].size;
       count = count && size ? keeper.s.mul(count, size) : nullptr;
     }
     as.dims.push_back({count, nullptr, nullptr});
@@ -230,18 +215,59 @@ bool is_copied(Keeper& keeper, const TensorState& state, const Equation& equatio
   return !strides_of_view(keeper.s, from, steps, as).has_value();
 }
 
+// What a contraction gives lies in the order of its parts: letters of both, of the left, of the right.
+Contracted result_of(Keeper& keeper, const Contracted& left, const Contracted& right, const Contraction& of) {
+  Contracted made;
+  made.letters = of.result;
+  made.requires_grad = left.requires_grad || right.requires_grad;
+  for (const char letter : of.result) {
+    const std::size_t at = left.letters.find(letter);
+    made.dims.push_back(at != std::string::npos ? left.dims[at] : right.dims[right.letters.find(letter)]);
+  }
+  Int step = keeper.s.constant(1);
+  made.strides.resize(made.dims.size());
+  for (std::size_t i = made.dims.size(); i-- > 0;) {
+    made.strides[i] = step;
+    step = step && made.dims[i].size ? keeper.s.mul(step, made.dims[i].size) : nullptr;
+  }
+  return made;
+}
+
 void keep_contracted(Keeper& keeper) {
   const auto all = keeper.tensors();
-  // What lies between three operands and more is not followed.
-  if (all.size() > 2) keeper.unknown();
-  const auto equation = all.size() == 2 ? equation_of(keeper) : std::nullopt;
-  if (!equation) return keep_operands(keeper);
-  for (std::size_t at = 0; at < 2; ++at) {
-    if (!keeper.graph.requires_grad(*all[1 - at])) continue;
-    if (is_copied(keeper, *all[at], *equation, at))
-      keeper.extra(elements(keeper.s, all[at]->shape), keeper.dtype(), "copy");
-    else
-      keeper.keep(*all[at]);
+  const Value given = keeper.option("equation");
+  const auto contractions = given.is(Kind::string) ? contractions_of(given.text()) : std::nullopt;
+  if (!contractions || contractions->size() + 1 != all.size()) {
+    if (all.size() > 2) keeper.unknown();
+    return keep_operands(keeper);
+  }
+  const auto operand = [&](std::size_t i, const std::string& letters) {
+    const TensorState& state = *all[i];
+    Contracted made{&state, letters, {}, {}, keeper.graph.requires_grad(state)};
+    if (state.shape.ndim_known && state.shape.dims.size() == letters.size()) {
+      made.dims = state.shape.dims;
+      made.strides = strides_of(keeper.graph.record(), state, keeper.device);
+    }
+    return made;
+  };
+  Contracted left = operand(0, contractions->front().left);
+  for (std::size_t i = 0; i < contractions->size(); ++i) {
+    const Contraction& of = (*contractions)[i];
+    const Contracted right = operand(i + 1, of.right);
+    const auto keep = [&](const Contracted& each, bool is_right) {
+      Shape shape{true, each.dims};
+      if (!each.state)
+        keeper.extra(elements(keeper.s, shape), keeper.dtype(), "between two operands");
+      else if (is_copied(keeper, each, of, is_right))
+        keeper.extra(elements(keeper.s, each.state->shape), keeper.dtype(), "copy");
+      else
+        keeper.keep(*each.state);
+    };
+    if (right.requires_grad) keep(left, false);
+    if (left.requires_grad) keep(right, true);
+    if (i + 1 == contractions->size()) break;
+    if (left.dims.size() != of.left.size() || right.dims.size() != of.right.size()) return keeper.unknown();
+    left = result_of(keeper, left, right, of);
   }
 }
 

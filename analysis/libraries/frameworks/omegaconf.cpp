@@ -302,6 +302,14 @@ Value configuration_has(Call& call) {
       ? Value::of(call.run.symbols().opaque("\"" + std::string(key.text()) + "\" in cfg", Sharing::uniform))
       : call.run.heap().boolean(false);
 }
+// hasattr(cfg, "seed"): the same of a key that is no method.
+Value configuration_lists(Call& call) {
+  const Value key = call.run.resolve(call.at(0));
+  if (!key.is(Kind::string) || key.text().starts_with("_") ||
+      call.run.library().find("omegaconf.DictConfig." + std::string(key.text())))
+    return not_seen(call);
+  return configuration_has(call);
+}
 // Of what the configuration has nothing is known from here on.
 void lose_fields(Call& call) {
   const Value fields = kept(call, values::ConfigurationState::fields);
@@ -358,6 +366,7 @@ std::vector<Row> omegaconf_rows() {
       row("omegaconf.DictConfig.__getattr__", method, "key", missing_attribute),
       row("omegaconf.DictConfig.__getitem__", method, "key", configuration_item),
       row("omegaconf.DictConfig.__contains__", method, "key", configuration_has),
+      row("omegaconf.DictConfig.$lists", method, "key", configuration_lists),
       row("omegaconf.DictConfig.__setitem__", method, "key, value", set_item),
       row("omegaconf.DictConfig.pop", method, "key, default=None", pop_item),
       row("omegaconf.DictConfig.__delitem__", method, "key", pop_item),
