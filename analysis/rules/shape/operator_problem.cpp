@@ -252,11 +252,24 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
   return found;
 }
 
+// Does the branch part the values of the call that fails, or of one that led to it? No statement of the
+// program asks.
+static bool is_of_values(const BranchEvent& branch, const ProblemEvent& problem) {
+  if (branch.stmt) return false;
+  if (branch.place == problem.place) return true;
+  // Of a call of one of two layers, the layer.
+  if (problem.self && branch.place.chunk == problem.place.chunk &&
+      branch.place.span.holds(problem.place.span))
+    return true;
+  for (const interpreter::CallSite* site = problem.calls; site; site = site->outer)
+    if (branch.place == site->place) return true;
+  return false;
+}
+
 // What holds wherever the call is made that fails so: the sides of the branches around all of its failures.
-// Those of the call itself, of a layer that was chosen, only if they are asked for: the call is made on
-// their other side, too.
+// `of_values`: the sides as well that the values of the very call take, which is made whichever they are.
 static std::vector<symbolic::Cond> conditions_around(
-    const Record& record, const Failures& failures, const interpreter::Root& root, bool of_call) {
+    const Record& record, const Failures& failures, const interpreter::Root& root, bool of_values) {
   std::vector<std::vector<symbolic::Cond>> around;
   for (const ProblemEvent* each : failures.all) {
     auto& own = around.emplace_back();
@@ -265,10 +278,7 @@ static std::vector<symbolic::Cond> conditions_around(
       const Event& event = *path[i].block->events[path[i].index];
       if (event.kind != EventKind::branch) continue;
       const auto& branch = static_cast<const BranchEvent&>(event);
-      if (!branch.condition) continue;
-      const bool is_of_call = each->self && !branch.stmt && branch.place.chunk == each->place.chunk &&
-          branch.place.span.holds(each->place.span);
-      if (is_of_call && !of_call) continue;
+      if (!branch.condition || (!of_values && is_of_values(branch, *each))) continue;
       own.push_back(
           path[i + 1].block == &branch.yes ? branch.condition : record.symbols.logical_not(branch.condition));
     }
@@ -455,8 +465,14 @@ std::string_view silence_of_devices(const Record& record, const ProblemEvent& pr
 
 std::string_view silence_of(const Record& record, const ProblemEvent& problem, const interpreter::Root& root,
     std::string_view message) {
+  // Where the answer to one of the two changes nothing, it takes the other alone.
+  const auto takes_one = [&] {
+    const symbolic::Cond needed = problem.assumption ? needed_of(record, problem) : nullptr;
+    return needed && needed != problem.assumption &&
+        record.symbols.form(needed) != symbolic::Context::Form::conjunction;
+  };
   if (problem.guarded &&
-      !(problem.of_two_choices && fails_on_each(record, problem, root) &&
+      !(problem.of_two_choices && (fails_on_each(record, problem, root) || takes_one()) &&
           has_named_way(record, problem, root)))
     return problem.of_two_choices ? "it takes two choices of the program at once"
                                   : "a try may catch it, or a test expects it";
