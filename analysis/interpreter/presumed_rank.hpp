@@ -11,7 +11,7 @@
 namespace stepzero::interpreter {
 
 // The names of their atoms begin so, and go on with a clause in the program's words.
-inline constexpr std::string_view if_so = "$if ";
+inline constexpr std::string_view if_so = "supposed: ";
 
 // What a rank among the members of a group is taken for: that of the job, where this is so.
 inline std::string is_default_group(std::string_view group) {

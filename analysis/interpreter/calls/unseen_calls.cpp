@@ -509,20 +509,17 @@ bool is_of_own_data(Interpreter& run, Value function) {
 }  // namespace
 
 namespace {
-// "swiglu", "GEGLU": an activation that halves what it is given.
-bool names_gate(Value argument) {
-  if (!argument.is(Kind::string)) return false;
-  const std::string_view text = argument.text();
-  return text.find("glu") != std::string_view::npos || text.find("GLU") != std::string_view::npos;
+// "swiglu": the library knows it for an activation that halves what it is given.
+bool names_gate(Interpreter& run, Value argument) {
+  return argument.is(Kind::string) &&
+      run.library().find(values::InternalRow::keeps_size + ("!" + std::string(argument.text())));
 }
 
 // `is_main_process()`, `get_rank()` of a module that is not seen: absent of what is called otherwise, and
 // where no rank is run.
 Value asked_for_rank(Interpreter& run, std::string_view function, const Arguments& arguments) {
   if (!arguments.positional.empty() || !arguments.keywords.empty() || arguments.spread) return {};
-  std::string_view called = function.substr(function.rfind('.') + 1);
-  if (called.starts_with("get_")) called.remove_prefix(4);
-  const auto meant = run.library().presume(called);
+  const auto meant = run.library().presume(std::string(function.substr(function.rfind('.') + 1)) + "()");
   if (!meant || meant->of_each || !(meant->is_main || meant->role == symbolic::Role::rank)) return {};
   static_cast<void>(run.role(symbolic::Role::rank));  // it was asked for
   if (!run.as_rank()) return {};
@@ -566,7 +563,7 @@ Value Interpreter::call_unknown(Value function, const Arguments& arguments, Plac
   if (const Value asked = asked_for_rank(*this, name, arguments)) return asked;
   const Value made = heap().unseen(called, where);
   if (std::ranges::any_of(
-          arguments.positional, [&](Value argument) { return names_gate(resolve(argument)); }))
+          arguments.positional, [&](Value argument) { return names_gate(*this, resolve(argument)); }))
     heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnseenActivationState::gated)).value =
         heap().boolean(true);
   if (is_of_own_data(*this, function)) made.as<values::Unknown>()->sharing = Sharing::local;

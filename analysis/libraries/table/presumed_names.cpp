@@ -301,8 +301,15 @@ constexpr std::string_view only_tensors_have[] = {
 
 std::optional<interpreter::Presumption> Table::presume(std::string_view name) const {
   while (name.starts_with('_')) name.remove_prefix(1);
+  // What is called: `get_rank()`, `is_main_process()`. What it is called on says more of other objects.
+  const bool is_call = name.ends_with("()");
+  if (is_call) {
+    name.remove_suffix(2);
+    if (name.starts_with("get_")) name.remove_prefix(4);
+  }
   for (const RankName& known : rank_names)
     if (known.name == name) return known.meaning;
+  if (is_call) return std::nullopt;
   if (name == "scaler" || name == "grad_scaler")
     return interpreter::Presumption{Role::none, false, "torch.amp.GradScaler"};
   // `scheduler_inner_optimizer` is the scheduler of one.

@@ -153,7 +153,7 @@ struct RankTrace {
   std::map<std::string, std::int64_t> defaults;  // that decided something, by name
   std::set<std::string> supposed;  // clauses that are taken to be so: "`group` is the default group"
   bool presumes = false;  // a question is decided if what names say is so: see interpreter/presumed_rank.hpp
-  bool by_gradients = false;       // whether there are gradients decided something
+  bool by_gradients = false;  // whether there are gradients decided something
   std::vector<Missing> missing;
   std::vector<Work> works;
   std::map<std::string, std::optional<double>>

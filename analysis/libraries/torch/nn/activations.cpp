@@ -192,6 +192,10 @@ constexpr auto keep_size = values::all_under<values::InternalRow::keeps_size, "a
     "act_fn", "act_func", "activ", "activation", "activation1", "activation2", "activation_fn",
     "activation_func", "activation_function", "nonlinearity", "non_linearity", "nonlin", "relu", "gelu",
     "silu", "swish", "tanh", "sigmoid", "leaky_relu", "lrelu", "elu", "mish", "prelu">;
+// Texts by which gated ones are asked for.
+constexpr auto gates =
+    values::all_under<values::InternalRow::keeps_size, "!glu", "!GLU", "!swiglu", "!SwiGLU", "!geglu",
+        "!GEGLU", "!reglu", "!ReGLU", "!bilinear_glu", "!swish_glu", "!gated_silu", "!gated-gelu">;
 
 // And what they call modules that do so among layers in a row: a function of such a name may be another.
 constexpr auto keep_size_in_a_row = values::all_under<values::InternalRow::keeps_size_in_a_row, "act_layer",
@@ -206,6 +210,7 @@ std::vector<Row> activation_rows() {
   std::vector<Row> rows = rows_of(activation_layers, activation_operators);
   for (const std::string_view name : keep_size_in_a_row)
     rows.push_back(row(name, RowKind::constant, "", nullptr));
+  for (const std::string_view name : gates) rows.push_back(row(name, RowKind::constant, "", nullptr));
   for (const std::string_view name : keep_size) rows.push_back(row(name, RowKind::constant, "", nullptr));
   return rows;
 }
