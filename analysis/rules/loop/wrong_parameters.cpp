@@ -1,4 +1,5 @@
 // loop/wrong-parameters: an optimizer of parameters that no loss of the loop reaches.
+#include "rules/loop/empty_group.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -554,6 +555,7 @@ void check(const Record& record, Report& report) {
             }))
       continue;
     look_for_adapted(record, training_root, report, once);
+    look_for_empty_groups(training_root, report, once);
     look_for_replaced(record, training_root, report, once);
     look_for_replaced_in_unseen(record, training_root, report, once);
     look_for_unfrozen(record, training_root, report, once);
