@@ -336,7 +336,9 @@ void Account::add_peak(StepAccount& step) {
           alone.insert(held.tensor).second)
         copies.add(s, bytes_of(s, held.own(), held.dtype), held.copies);
     step.standing.add(s, "tensors that only " + optimizer.type + " has", copies);
-    step.standing.add(s, "state of " + optimizer.type, optimizer.state);
+    Bytes state = optimizer.state;
+    if (optimizer.by_engine) state.miss();
+    step.standing.add(s, "state of " + optimizer.type, state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
   step.standing.waiting = kept_for_others(step);

@@ -1,6 +1,7 @@
 #include "footprint/optimizer.hpp"
 
 #include "footprint/ranks.hpp"
+#include "footprint/saving_kinds.hpp"
 #include "footprint/zero.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
@@ -155,19 +156,55 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   return Kept{type, kind->copies, 0, 0, 0, {}, {}, width};
 }
 
-// Its numbers are float32, and so is a copy of each parameter in half precision. It pads, so that this is a
-// bound.
-void add_part_of_engine(const Record& record, const Kept& kept, std::int64_t parts, Optimizer& into) {
+// What DeepSpeed 0.19 leaves one process, asked on the CPU: the parameters of one group are laid end to end,
+// in float32 and padded to twice as many numbers as there are processes, and parted; in stage 3 each of them
+// is parted by itself. Without ZeRO only half precision has a copy. Nothing: it is not known so well.
+std::optional<std::int64_t> part_of_engine(
+    const Record& record, const Kept& kept, const OfEngine& engine, bool by_config, const Optimizer& of) {
+  symbolic::Context& s = record.symbols;
+  std::int64_t whole = 0, each_parted = 0, count = 0;
+  std::optional<Dtype> dtype;
+  for (const Held& held : of.tensors) {
+    if (held.trained == values::Known::no) continue;
+    const Int numbers = elements(s, held.shape);
+    const auto known = numbers ? s.value(numbers) : std::nullopt;
+    if (!known || held.trained != values::Known::yes || (dtype && *dtype != held.dtype)) return std::nullopt;
+    dtype = held.dtype;
+    whole += *known * held.copies;
+    each_parted += (*known + engine.parts - 1) / engine.parts * held.copies;
+    count += held.copies;
+  }
+  if (!engine.is_plain || !of.complete || !dtype || (*dtype != Dtype::float32 && !is_half(*dtype)))
+    return std::nullopt;
+  const std::int64_t aligned = 2 * engine.parts,
+                     parted = engine.stage == 3 ? each_parted
+      : engine.stage >= 1                       ? (whole + aligned - 1) / aligned * aligned / engine.parts
+                                                : whole;
+  constexpr std::int64_t width = 4;
+  const bool has_master = engine.stage >= 1 || is_half(*dtype);
+  // Its own kinds count steps without a tensor.
+  const std::int64_t counters = by_config ? 0 : kept.counters * (engine.stage >= 1 ? 1 : count);
+  return parted * width * (kept.copies + has_master) + counters * width;
+}
+
+// Its numbers are float32, and so is a copy of each parameter in half precision. Where it is not known how it
+// pads, this is a bound.
+void add_part_of_engine(
+    const Record& record, const Kept& kept, const OfEngine& engine, bool by_config, Optimizer& into) {
   symbolic::Context& s = record.symbols;
   into.copies = kept.copies;
   into.width = Width::float32;
   Bytes whole;
   for (const Held& held : into.tensors) {
     if (held.trained == values::Known::no) continue;
-    const bool is_half = held.dtype == Dtype::float16 || held.dtype == Dtype::bfloat16;
-    whole.add(s, bytes_of(s, held.shape, Dtype::float32), (kept.copies + is_half) * held.copies);
+    const bool has_copy = is_half(held.dtype);
+    whole.add(s, bytes_of(s, held.shape, Dtype::float32), (kept.copies + has_copy) * held.copies);
   }
-  if (!whole.open()) into.state.add(whole.number(s, {}) / parts);
+  if (const auto exact = part_of_engine(record, kept, engine, by_config, into)) {
+    into.state.add(*exact);
+    return;
+  }
+  if (!whole.open()) into.state.add(whole.number(s, {}) / engine.parts);
   into.state.miss();
 }
 
@@ -257,7 +294,13 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   const auto kept = kept_by(record, made, optimizer.type, path);
   optimizer.known = kept.has_value();
   if (engine && kept) {
-    add_part_of_engine(record, *kept, engine->parts, optimizer);
+    // Several groups are padded each by itself.
+    const bool has_groups = given.is(Kind::list) &&
+        std::ranges::any_of(
+            values::Heap::list_state(given)->items, [](const Value& item) { return item.is(Kind::dict); });
+    if (has_groups) optimizer.complete = false;
+    optimizer.by_engine = true;
+    add_part_of_engine(record, *kept, *engine, path.starts_with("deepspeed."), optimizer);
     return optimizer;
   }
   if (!optimizer.known || !optimizer.complete || kept->grows) optimizer.state.miss();

@@ -21,6 +21,7 @@ struct Optimizer {
   Bytes state;                        // after the first step, of those that have a gradient
   Bytes temporary;                    // while it steps
   bool known = true;                  // its class
+  bool by_engine = false;             // DeepSpeed's, which holds buckets beside it
   int copies = 0, counters = 0;       // for each number of a parameter, and for each parameter
   Width width = Width::of_parameter;  // of the copies
 };

@@ -2,6 +2,9 @@
 
 #include "values/kept.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace stepzero::footprint {
 
 using values::EngineState;
@@ -55,7 +58,14 @@ std::optional<OfEngine> engine_of(const Record& record, const Instance& optimize
   const Value configured = attribute(record, *engine, EngineState::config);
   if (const Value type = under(record, under(record, configured, "optimizer"), "type"); type.is(Kind::string))
     found.type = std::string(type.text());
-  if (stage_of(record, *engine) >= 1) found.parts = world;
+  found.stage = stage_of(record, *engine);
+  if (found.stage >= 1) found.parts = world;
+  const Value zero = under(record, configured, "zero_optimization");
+  found.is_plain = configured.is(Kind::dict) && !values::Heap::dict_state(configured)->open &&
+      (!zero || (zero.is(Kind::dict) && !values::Heap::dict_state(zero)->open)) &&
+      std::ranges::none_of(std::array<std::string_view, 4>{"offload_optimizer", "cpu_offload",
+                               "zero_hpz_partition_size", "mics_shard_size"},
+          [&](std::string_view key) { return static_cast<bool>(under(record, zero, key)); });
   return found;
 }
 

@@ -15,6 +15,8 @@ std::optional<Division> division_by_engine(const Record& record, const Tree& tre
 struct OfEngine {
   std::string type;        // "AdamW"; empty: the configuration names none
   std::int64_t parts = 1;  // among so many processes
+  std::int64_t stage = 0;
+  bool is_plain = false;  // nothing in its configuration moves or packs the state
 };
 std::optional<OfEngine> engine_of(const Record& record, const Instance& optimizer, int world);
 
