@@ -94,9 +94,6 @@ public:
     }
     std::set<std::int64_t> sizes;
     for (const Record* record : records_) collect_sizes(*record, sizes);
-    if (getenv("DBG")) {
-      for (auto v : sizes) fprintf(stderr, "S %ld\n", (long)v);
-    }
     if (sizes.empty()) return {};
     collect_literals();
     by_defaults_ = by_defaults_ || records_.size() > 1;
@@ -218,10 +215,6 @@ private:
         continue;
       }
       const bool meets = says(record, problem, other) && says(record, problem, written);
-      if (getenv("DBG"))
-        fprintf(stderr, "problem kind %d row %s text %s at %u\n", (int)problem.problem,
-            problem.row ? std::string(problem.row->path).c_str() : "-", problem.text.c_str(),
-            record.span(problem.place).begin);
       trial.problem = &problem;
       trial.outcome = meets && !is_of_square(problem) && !problem.guarded && !problem.assumption &&
               !problem.of_two_choices
@@ -311,11 +304,6 @@ private:
     const std::int64_t other = has_half ? size / 2 : others.front();
     std::vector<Uses> uses;
     for (const std::int64_t each : others) uses.push_back(uses_of(all.run->record, each));
-    if (getenv("DBG"))
-      for (std::size_t i = 0; i < group.size(); ++i)
-        fprintf(stderr, "size %ld at %s:%u -> %ld: batch %d length %d last %d param %d (all %d)\n",
-            (long)size, group[i].where.path.c_str(), group[i].where.span.begin, (long)others[i],
-            uses[i].batch, uses[i].length, uses[i].last, uses[i].parameter, (int)all.outcome);
     for (std::size_t i = 0; i < group.size(); ++i) {
       const bool is_batch = uses[i].batch;
       if ((!is_batch && !uses[i].length) || uses[i].last || uses[i].parameter) continue;

@@ -364,9 +364,8 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
 // A first dry run tells what an iteration changes. Then most iterations hold: the next is run for good, and
 // discarded only if it shows that it began with too little. To run the loops inside for good and discard them
 // costs more than a second dry run, which finds the same: with loops inside, that goes before. Inside a dry
-// run one iteration is enough, or a
-// loop in loops would be run twice as often for each of them: its outcome is thrown away but for what is
-// changed, and that is known after it as any iteration may have left it.
+// run one iteration is enough, or a loop in loops would be run twice as often for each of them: its outcome
+// is thrown away but for what is changed, and that is known after it as any iteration may have left it.
 Flow Interpreter::Fixpoint::stabilize() {
   if (run_.dry_runs_ > 0) {
     ++run_.dry_loops_;
