@@ -258,13 +258,28 @@ bool may_be_written(Op& op, Value target) {
   return false;
 }
 
+// Of what was computed from such tensors alone nothing but a 1 says that it has dimensions: a 1 that was
+// broadcast with what may be one number, too.
+bool may_be_one_number(symbolic::Context& s, const TensorState& state, int depth = 0) {
+  constexpr int most_operations = 8;  // back from the loss: a formula of a criterion
+  const auto& dims = state.shape.dims;
+  if (std::ranges::all_of(dims, [&](const Dim& dim) { return dim.size && s.value(dim.size) == 1; }))
+    return true;
+  if (!state.made || depth == most_operations) return false;
+  std::size_t longest = 0;  // of the operands' dimensions, as far as they are known
+  for (const TensorState* operand : state.made->states) {
+    if (!operand) continue;
+    if (!may_be_one_number(s, *operand, depth + 1)) return false;
+    longest = std::max(longest, operand->shape.dims.size());
+  }
+  return dims.size() <= longest;
+}
+
 // How many dimensions the loss has is not known, but it has some: one number for each sample.
 void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond where) {
   if (state.poisoned || state.shape.ndim_known || state.maybe_array || state.shape.dims.empty()) return;
   auto& s = call.run.symbols();
-  if (std::ranges::all_of(
-          state.shape.dims, [&](const Dim& dim) { return dim.size && s.value(dim.size) == 1; }))
-    return;
+  if (may_be_one_number(s, state)) return;
   const symbolic::Cond several = call.run.named_condition(
       "the batch has more than one sample", Sharing::uniform);
   interpreter::ProblemEvent* event = call.run.problem(
