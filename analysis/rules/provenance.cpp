@@ -161,17 +161,18 @@ const Provenance& Provenance::of(const Record& record) {
 
 Provenance::Provenance(const Record& record) {
   std::unordered_set<const void*> seen;
+  std::unordered_set<const values::Object*> seen_data;  // a tuple or list may be held by many others
   const auto add = [&](const TensorState* state) {
     if (state && state->made && seen.size() < most_steps && seen.insert(state->made).second)
       all_.push_back({state, state->made});
   };
   const auto add_value = [&](const auto& self, Value value, int depth) -> void {
     if (value.is(Kind::tensor)) add(value.as<values::Tensor>()->now());
-    if (value.is(Kind::tuple) && depth < values::deepest_data)
+    if (value.is(Kind::tuple) && depth < values::deepest_data && seen_data.insert(value.object()).second)
       for (const Value& item : value.as<values::Tuple>()->items) self(self, item, depth + 1);
     // What a list holds is gone where the run that made it was taken back.
     const values::ListState* list = value.is(Kind::list) && depth < values::deepest_data &&
-            value.as<values::List>()->state.value
+            value.as<values::List>()->state.value && seen_data.insert(value.object()).second
         ? values::Heap::list_state(value)
         : nullptr;
     for (std::size_t i = 0; list && i < list->items.size() && i < most_items; ++i)
