@@ -22,12 +22,12 @@ using interpreter::Record;
 using values::Kind;
 using values::TensorState;
 
-constexpr std::uint64_t longest_run = 60'000;  // steps of a program that is run again
-constexpr std::uint64_t most_steps = 200'000;  // of all further runs together
-constexpr std::int64_t least_size = 4;         // smaller numbers mean many things
-constexpr std::int64_t largest_size = 1 << 16;
-constexpr std::size_t most_alike = 10;  // numbers of the text that are the same
-constexpr std::size_t most_others = 4;  // that may have to change with one
+constexpr std::uint64_t longest_run = 60'000;   // steps of a program that is run again
+constexpr std::uint64_t most_steps = 200'000;   // of all further runs together
+constexpr std::int64_t least_size = 4;          // smaller numbers mean many things
+constexpr std::int64_t largest_size = 1 << 16;  // greater ones are no batches
+constexpr std::size_t most_alike = 10;          // numbers of the text that are the same
+constexpr std::size_t most_others = 4;          // that may have to change with one
 
 // A number in the text.
 struct Literal {
@@ -52,7 +52,7 @@ bool is_made_up(const TensorState& state) {
 
 // Data that the program makes up and a layer is given: what is not given to one may be a matrix of its own.
 std::unordered_set<const TensorState*> made_up_samples(const Record& record) {
-  constexpr int most_steps_between = 6;
+  constexpr int most_steps_between = 6;  // operations from the data to the layer
   std::unordered_set<const TensorState*> found;
   for (const interpreter::Fact& fact : record.facts) {
     if (!fact.tensor || !fact.tensor->made || !fact.tensor->made->self.is(Kind::instance)) continue;
@@ -225,15 +225,19 @@ private:
     trial.outcome = Outcome::right;
     return trial;
   }
-  // Is the size one of those that the problem is about?
-  static bool says(const Record& record, const ProblemEvent& problem, std::int64_t size) {
+  // Has one of the tensors that the problem is about the size?
+  static bool has_size(const Record& record, const ProblemEvent& problem, std::int64_t size) {
     const auto is_it = [&](const values::Dim& dim) {
       return dim.size && record.symbols.value(dim.size) == size;
     };
     if (problem.left.size || problem.right.size) return is_it(problem.left) || is_it(problem.right);
-    if (std::ranges::any_of(problem.states,
-            [&](const TensorState* state) { return state && std::ranges::any_of(state->shape.dims, is_it); }))
-      return true;
+    return std::ranges::any_of(problem.states,
+        [&](const TensorState* state) { return state && std::ranges::any_of(state->shape.dims, is_it); });
+  }
+  // Is the size one of those that the problem is about?
+  static bool says(const Record& record, const ProblemEvent& problem, std::int64_t size) {
+    if (has_size(record, problem, size)) return true;
+    if (problem.left.size || problem.right.size) return false;
     const std::string number = std::to_string(size);
     const auto is_digit = [&](std::size_t at) {
       return at < problem.text.size() && '0' <= problem.text[at] && problem.text[at] <= '9';
@@ -355,7 +359,11 @@ private:
     if (!told || rest.empty()) return std::nullopt;
     const Trial instead = run(rest, size, other);
     const bool is_same = instead.outcome == Outcome::clash &&
-        at(instead.run->record, instead.problem->place) == at(told->run->record, told->problem->place);
+        instead.problem->problem == told->problem->problem &&
+        at(instead.run->record, instead.problem->place) == at(told->run->record, told->problem->place) &&
+        // What fails by a value, a class that is too great, is another failure.
+        (has_size(instead.run->record, *instead.problem, other) ||
+            !has_size(told->run->record, *told->problem, other));
     return is_same ? std::move(told) : std::nullopt;
   }
 

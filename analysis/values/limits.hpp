@@ -10,7 +10,7 @@
 namespace stepzero::values {
 
 inline constexpr int most_choices = 6;  // choices within a choice: each has two sides, so 64 values at most
-inline constexpr int deepest_data = 8;  // lists, tuples and dicts within each other: samples, batches, states
+inline constexpr int deepest_data = 4;  // lists, tuples and dicts within each other: samples, batches, states
 inline constexpr int deepest_fields = 32;  // fields of a configuration: files nest, and hold no cycle
 inline constexpr int deepest_module = 32;  // modules within modules, where what was seen is remembered
 inline constexpr int deepest_search =

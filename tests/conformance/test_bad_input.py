@@ -244,6 +244,8 @@ ENDLESS = {
     "a function that calls itself": "def f(x):\n    return f(x)\nf(torch.zeros(2))\n",
     "a function that calls itself twice": "def f(x):\n    return f(x + 1) + f(x + 2)\nf(1)\n",
     "a function that grows what it gives itself": "def f(*x):\n    return f(*x, x)\nf(1)\n",
+    "a tuple in a tuple, sixteen times at each level": "a = (torch.zeros(2),) * 16\n" + "a = (a,) * 16\n" * 6 + "torch.save({'a': a}, 'a.pt')\nb = torch.stack(a)\nc = torch.tensor(a)\nprint(a == (a,), sorted(a), sum(a, ()))\nfor x in torch.utils.data.DataLoader(a):\n    a = (a, x)\n",
+    "a list in a list, sixteen times at each level": "a = [torch.zeros(2)] * 16\n" + "a = [a] * 16\n" * 6 + "torch.save({'a': a}, 'a.pt')\nb = torch.stack(a)\nc = torch.tensor(a)\nprint(a == [a], sorted(a), sum(a, []))\nfor x in torch.utils.data.DataLoader(a):\n    a = [a, x]\n",
     "functions that call each other": "def f(x):\n    return g(x)\ndef g(x):\n    return f(x)\nf(1)\n",
     "Fibonacci": "def f(n):\n    return n if n < 2 else f(n - 1) + f(n - 2)\nx = torch.zeros(f(60))\n",
     "Ackermann": "def a(m, n):\n    return n + 1 if m == 0 else (a(m - 1, 1) if n == 0 else a(m - 1, a(m, n - 1)))\nx = torch.zeros(a(4, 2))\n",

@@ -17,7 +17,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("STEPZERO", str(SOURCE / "build" / "stepzero"))
 FENCE = re.compile(r"^```python([^\n]*)\n(.*?)^```", re.M | re.S)
 # Rules of what a launch, a configuration and a program say together, and of a setting: no single text shows them.
-OF_SEVERAL_FILES = {"config/effective-batch", "config/precision-mismatch", "config/torchtitan", "launch/code-mismatch", "memory/too-large"}
+OF_SEVERAL_FILES = {"config/effective-batch", "config/precision-mismatch", "config/torchtitan", "launch/code-mismatch", "launch/missing-file", "memory/too-large"}
 TEXTS = [SOURCE / "documentation/home.md", *sorted((SOURCE / "documentation/guides").glob("*.md"))]
 
 

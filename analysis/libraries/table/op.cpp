@@ -434,7 +434,7 @@ Value Op::result(const Shape& shape) {
 }
 
 // Of numbers, and of slices, also of several: `x[rank::world]` is each rank's own part.
-static Sharing sharing_of_index(Runtime& run, Value value) {
+static Sharing sharing_of_index(Runtime& run, Value value, int depth = 0) {
   Sharing mixed = Sharing::uniform;
   switch (value.kind) {
   case Kind::integer:
@@ -446,8 +446,9 @@ static Sharing sharing_of_index(Runtime& run, Value value) {
     return mixed;
   }
   case Kind::tuple:
+    if (depth >= values::deepest_data) return mixed;
     for (const Value& part : value.as<values::Tuple>()->items)
-      mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part)));
+      mixed = symbolic::mix(mixed, sharing_of_index(run, run.resolve(part), depth + 1));
     return mixed;
   default: return mixed;
   }

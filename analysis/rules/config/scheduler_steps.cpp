@@ -97,7 +97,7 @@ std::optional<std::int64_t> made_of(const Record& record, const Training& traini
         return std::nullopt;
       if (loop->unrolled) continue;
       const std::int64_t rounds = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
-      constexpr std::int64_t most = 1'000'000'000;
+      constexpr std::int64_t most = 1'000'000'000;  // steps: a product of more is nothing that anybody means
       if (rounds <= 0 || times > most / rounds) return std::nullopt;
       times *= rounds;
     }
@@ -117,7 +117,8 @@ std::optional<std::int64_t> made_of(const Record& record, const Training& traini
 
 // The function of the program behind a LambdaLR, where there is one.
 const values::Function* own_function(Value value) {
-  for (int depth = 0; depth < 3; ++depth) {
+  constexpr int most_wrappers = 3;  // a partial of a bound method
+  for (int depth = 0; depth < most_wrappers; ++depth) {
     if (value.is(Kind::function)) return value.as<values::Function>();
     if (value.is(Kind::bound))
       value = value.as<values::Bound>()->function;

@@ -41,7 +41,7 @@ struct Told {
 
 // A dict that was read of a file, and those in it.
 void look_in(const Record& record, const values::Dict& dict, std::vector<Told>& found, int depth = 0) {
-  constexpr int deepest = 4;
+  constexpr int deepest = 4;  // sections in sections
   const values::Instance* file = interpreter::file_of(dict);
   if (!file || depth > deepest) return;
   const Value path = file->attributes.value(syntax::Name(values::FileState::path));

@@ -112,7 +112,7 @@ std::string near_file(const program::Sources& sources, const std::string& folder
     std::replace(swapped.begin() + static_cast<std::ptrdiff_t>(begin), swapped.end(), one, other);
     if (is_there(swapped)) return swapped;
   }
-  constexpr std::size_t longest = 80;
+  constexpr std::size_t longest = 80;  // letters: each is tried left out, swapped and replaced
   if (file.size() - begin > longest) return {};
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz0123456789_-";
   for (std::size_t i = begin; i < dot; ++i) {
