@@ -86,9 +86,11 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
       for (std::string_view left = *rest; !left.empty() && owner;) {
         const syntax::Name part(left.substr(0, left.find('.')));
         left.remove_prefix(std::min(left.size(), part.text().size() + 1));
-        owner = resolve(owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals->names.value(part)
-                : owner.is(Kind::class_)       ? find_in_order(owner.as<values::Class>()->order, part)
-                                               : Value{});
+        // A module that is being imported, or was not seen, has no names yet.
+        const auto* globals = owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals : nullptr;
+        owner = resolve(globals          ? globals->names.value(part)
+                : owner.is(Kind::class_) ? find_in_order(owner.as<values::Class>()->order, part)
+                                         : Value{});
       }
       if (owner) lose(owner, attribute);
     }

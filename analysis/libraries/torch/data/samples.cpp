@@ -146,9 +146,21 @@ Value unseen_on_host(Runtime& run, values::Place place, Value sample, bool part)
   if (sample.is(Kind::unknown) && interpreter::may_be_moved(*sample.as<values::Unknown>())) return made;
   return on_host(run, made, !part);
 }
+// How many parts a sample has, its own parts' among them; more than `most` are not counted.
+static std::size_t parts_of(Runtime& run, Value sample, values::Place place, std::size_t most) {
+  sample = run.resolve(sample);
+  std::size_t count = 1;
+  if (!sample.is(Kind::tuple) && !sample.is(Kind::list)) return count;
+  if (const auto items = run.elements(sample, place))
+    for (auto item = items->begin(); item != items->end() && count <= most; ++item)
+      count += parts_of(run, *item, place, most - count);
+  return count;
+}
+
 Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::Place place, int depth) {
   sample = run.resolve(sample);
-  if (depth > values::deepest_data) return unseen_on_host(run, place, sample, depth > 0);
+  const bool is_large = depth == 0 && parts_of(run, sample, place, values::most_parts) > values::most_parts;
+  if (is_large || depth > values::deepest_data) return unseen_on_host(run, place, sample, depth > 0);
   if (const TensorState* state = tensor_state(run, sample)) return batched(run, *state, batch, index, place);
   if (const TensorState* state = array_state(run, sample)) return batched(run, *state, batch, index, place);
   switch (sample.kind) {
