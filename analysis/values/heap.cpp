@@ -275,7 +275,11 @@ Sharing Heap::sharing(Value value, int depth) const {
   }
   case Kind::tuple: {
     Sharing mixed = Sharing::uniform;
-    for (const Value& item : value.as<Tuple>()->items) mixed = symbolic::mix(mixed, sharing(item, depth + 1));
+    Value last;  // `(x,) * 16`: the same again tells nothing
+    for (const Value& item : value.as<Tuple>()->items) {
+      if (!(item == last)) mixed = symbolic::mix(mixed, sharing(item, depth + 1));
+      last = item;
+    }
     return mixed;
   }
   case Kind::list: {

@@ -281,9 +281,13 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     return made;
   }
   if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
+    const auto &mine = a.as<Tuple>()->items, &theirs = b.as<Tuple>()->items;
     std::vector<Value> items;
-    for (std::size_t i = 0; i < a.as<Tuple>()->items.size(); ++i)
-      items.push_back(merge(a.as<Tuple>()->items[i], b.as<Tuple>()->items[i], how));
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      // `(x,) * 16`: the same two again.
+      const bool is_again = i > 0 && mine[i] == mine[i - 1] && theirs[i] == theirs[i - 1];
+      items.push_back(is_again ? items.back() : merge(mine[i], theirs[i], how));
+    }
     const Value both = tuple(std::move(items));
     keep_names(*a.as<Tuple>(), *b.as<Tuple>(), *both.as<Tuple>());
     return both;
