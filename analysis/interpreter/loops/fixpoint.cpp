@@ -141,8 +141,7 @@ Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond 
 }
 
 // Two names that hold one thing of the iteration that is run may hold those of two iterations after the loop:
-// `if i
-// == 6: first = x`.
+// `if i == 6: first = x`.
 void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began) {
   constexpr int most_choices = 8;  // values that one slot may have after an iteration
   std::unordered_set<const values::Object*> held;

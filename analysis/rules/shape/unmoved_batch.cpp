@@ -1,6 +1,7 @@
 #include "rules/shape/unmoved_batch.hpp"
 
 #include "rules/name_hints.hpp"
+#include "rules/shape/batch_names.hpp"
 #include "rules/source.hpp"
 #include "rules/training/evaluation.hpp"
 #include "values/shape_text.hpp"
@@ -28,16 +29,10 @@ std::string_view base_of(const Expr* expr) {
     }
 }
 
-void names_in(const Expr& target, std::set<std::string_view>& names) {
-  for_each_expression(target, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::name) names.insert(as<NameExpr>(expr).id.text());
-  });
-}
-
 // The names of a loop that hold its batch or parts of it, as they came.
 std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
   std::set<std::string_view> names;
-  names_in(*loop.target, names);
+  add_names_of(*loop.target, names);
   for (bool grows = true; grows;) {
     const std::size_t before = names.size();
     for_each_statement(loop, [&](const Stmt& stmt) {
@@ -47,7 +42,7 @@ std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
       for (const Expr* target : as<AssignStmt>(stmt).targets)
         if (target->kind == ExprKind::name || target->kind == ExprKind::tuple ||
             target->kind == ExprKind::list)
-          names_in(*target, names);
+          add_names_of(*target, names);
     });
     grows = names.size() > before;
   }

@@ -1,6 +1,7 @@
 #include "rules/shape/unmoved_whole.hpp"
 
 #include "rules/name_hints.hpp"
+#include "rules/shape/batch_names.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -43,12 +44,6 @@ std::string_view batch_in(const Expr* expr) {
     }
     default: return {};
     }
-}
-
-void add_names_of(const Expr& target, std::set<std::string_view>& names) {
-  for_each_expression(target, [&](const Expr& expr) {
-    if (expr.kind == ExprKind::name) names.insert(as<NameExpr>(expr).id.text());
-  });
 }
 
 // The names of a loop that hold its batch or parts of it, and nothing else at any time.
@@ -129,7 +124,7 @@ void look_for_moves(
     const auto& assigned = as<AssignStmt>(stmt);
     if (std::ranges::none_of(assigned.targets, [&](const Expr* target) {
           return text(*target) == name ||
-              (target->kind == ExprKind::tuple && text(*target).find(name) < 1000);
+              (target->kind == ExprKind::tuple && text(*target).find(name) != std::string_view::npos);
         }))
       return;
     model.moved = model.moved || moves(*assigned.value);
