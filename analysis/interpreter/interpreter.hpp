@@ -51,8 +51,8 @@ public:
   bool can_run_again() const;
 
   // Something was stored under a key for the first time: see Fixpoint.
-  void note_keyed(const values::Slot& slot) {
-    if (generic_depth_ > 0) keyed_.push_back(&slot);
+  void note_keyed(const KeyedItem& item) {
+    if (generic_depth_ > 0) keyed_.push_back(item);
   }
 
   // ------------------------------------------------------------ see Runtime

@@ -23,6 +23,13 @@
 
 namespace stepzero::interpreter {
 
+// What was first stored under a key of an unknown thing.
+struct KeyedItem {
+  values::Unknown* of = nullptr;
+  std::size_t item = 0;  // among its items
+  const values::Slot* slot = nullptr;
+};
+
 class RunState : public Runtime {
 public:
   void note_asked_attribute(std::string_view name) override {
@@ -129,7 +136,7 @@ protected:
   const Frame* traced_frame_ = nullptr;
   std::unordered_set<const values::Slot*>* attributes_read_ =
       nullptr;  // while iterations are watched that may come to the same: those that were asked for
-  std::vector<const values::Slot*> keyed_;  // what was first stored under keys of unknown things, in loops
+  std::vector<KeyedItem> keyed_;  // what was first stored under keys of unknown things, in loops
   bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
   std::string defaults_;                        // those that were taken
   bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one

@@ -58,6 +58,13 @@ void note_part(values::Heap& heap, Value part, const Unknown& whole) {
   keep(heap, made, values::UnknownState::whole, Value::of(Kind::unknown, &whole));
 }
 
+void date_back(Value part, const Unknown& whole) {
+  if (!part.is(Kind::unknown)) return;
+  Unknown& made = *part.as<Unknown>();
+  made.attributes.birth = std::min(made.attributes.birth, whole.attributes.birth);
+  made.state.birth = std::min(made.state.birth, whole.attributes.birth);
+}
+
 void note_batch(values::Heap& heap, Value value) {
   if (value.is(Kind::unknown)) keep(heap, *value.as<Unknown>(), batch_kept, heap.boolean(true));
 }

@@ -10,6 +10,9 @@ namespace stepzero::interpreter {
 
 // `part` is an attribute, an item or an element of `whole`.
 void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
+// It was there as long as the whole, though nobody had asked for it: what is taken back of the whole is taken
+// back of it. Before anything is noted of it.
+void date_back(Value part, const values::Unknown& whole);
 // Where it lies if it is a tensor, and with `of_parts` where its parts do: the samples of a data set that is
 // not seen are made on the CPU. What its methods give may lie elsewhere.
 void note_device(values::Heap& heap, Value value, const values::Device& device, bool of_parts);

@@ -423,6 +423,7 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   } else {
     made = run.symbol(text.empty() ? name.text() : std::string_view(text), object.sharing, where);
   }
+  date_back(made, object);
   note_part(run.heap(), made, object);
   note_owner(run, made, object, name);
   if (made.is(Kind::unknown) && object.default_value.is(Kind::instance))

@@ -288,6 +288,7 @@ Value Interpreter::Subscript::new_item_of_unknown() {
     made.as<values::Unknown>()->unseen = unknown->unseen;
     made.as<values::Unknown>()->of_many = unknown->of_many ||
         (!index.is(Kind::string) && !run.to_constant(index));
+    date_back(made, *unknown);
     note_part(run.heap(), made, *unknown);
     made.as<values::Unknown>()->poisoned = unknown->poisoned;
   }

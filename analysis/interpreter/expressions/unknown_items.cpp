@@ -21,7 +21,7 @@ void store_item(Interpreter& run, values::Unknown& object, Value index, Value va
     values::Slot& slot = run.heap().slot_of(object.attributes, slot_name(item));
     if (!slot.value) {
       slot.value = object.items[item].second;  // it was always there: no write
-      run.note_keyed(slot);
+      run.note_keyed({&object, item, &slot});
     }
     run.heap().set(slot, stored);
   };
@@ -31,6 +31,7 @@ void store_item(Interpreter& run, values::Unknown& object, Value index, Value va
   std::size_t same = object.items.size();
   for (std::size_t i = 0; i < object.items.size(); ++i) {
     const Value key = object.items[i].first;
+    if (!key) continue;  // of an iteration that was taken back
     if (comparable && run.same_key(key, index))
       same = i;
     else if (!constant || !(key.is(Kind::string) || (key.is(Kind::integer) && run.to_constant(key))))

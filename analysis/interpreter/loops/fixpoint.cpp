@@ -181,6 +181,41 @@ void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began)
 
 }  // namespace
 
+namespace {
+
+// A list, a dict or an object, or possibly one.
+bool may_change_in_place(Value value, int depth = 0) {
+  if (value.is(Kind::choice) && depth < values::most_choices)
+    return may_change_in_place(value.as<values::Choice>()->yes, depth + 1) ||
+        may_change_in_place(value.as<values::Choice>()->no, depth + 1);
+  return value.is(Kind::list) || value.is(Kind::dict) || value.is(Kind::instance);
+}
+
+// Was the key made since that time? Then it is one of this iteration: no other asks for it.
+bool is_made_since(const symbolic::Context& symbols, Value key, std::uint64_t began) {
+  const auto is_new = [&](Value part) { return is_made_since(symbols, part, began); };
+  switch (key.kind) {
+  case Kind::integer: {
+    bool found = false;
+    symbols.atoms(key.integer(), [&](symbolic::Int atom) {
+      const auto* info = symbols.atom_info(atom);
+      found = found || (info && info->made > began);
+    });
+    return found;
+  }
+  case Kind::tuple: return std::ranges::any_of(key.as<values::Tuple>()->items, is_new);
+  case Kind::slice: return true;  // each is an object of its own
+  case Kind::boolean: return symbols.form(key.condition()) != symbolic::Context::Form::constant;
+  case Kind::unknown: return key.as<values::Unknown>()->attributes.birth > began;
+  case Kind::tensor: return key.as<values::Tensor>()->state.birth > began;
+  case Kind::list: return key.as<values::List>()->state.birth > began;
+  case Kind::instance: return key.as<values::Instance>()->attributes.birth > began;
+  default: return false;
+  }
+}
+
+}  // namespace
+
 class Interpreter::Fixpoint {
 public:
   Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& iteration)
@@ -191,6 +226,11 @@ public:
 
 private:
   Flow run_once(const Speculation& from, Block& into, bool look);
+  void forget_keys();
+  bool is_settled(Value wide, Value end, std::uint64_t since) const;
+  bool is_settled(Value wide, std::uint64_t since, int depth = 0) const;
+  Value another(Value value, std::uint64_t since, int depth = 0);
+  Value as_of_several(Value before, Value wide, std::uint64_t since);
   bool widen(values::Mark mark, bool to_unknown);
   bool dry_run(bool first, bool to_unknown);
   Flow run_for_good(bool look);
@@ -209,8 +249,12 @@ private:
   std::vector<const ProblemEvent*> failures_;  // of the first iteration, whose state is known best
   std::unordered_set<values::Slot*>
       histories_;  // what of it holds a tensor with a history, after every iteration
-  std::unordered_set<const values::Slot*> keyed_;  // was first stored in it under a key
-  std::vector<values::Slot*> carries_;             // and one with a graph
+  const std::uint64_t began_ = run_.heap().mark().clock;
+  bool settled_ = true;          // what was widened is hardly other after the next iteration
+  std::size_t keyed_begin_ = 0;  // among all that were first stored under keys
+  std::unordered_set<const values::Slot*> keyed_;         // was first stored in it under a key
+  std::unordered_set<const values::Slot*> of_iteration_;  // …, in any pass, under one of an iteration's own
+  std::vector<values::Slot*> carries_;                    // and one with a graph
   values::Unknown* carried_ = nullptr;
   std::vector<std::pair<values::Slot*, Value>>
       ends_;  // what the last iteration that was looked at left in what was there before it
@@ -225,12 +269,18 @@ Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool 
   run_.block_ = &into;
   target_.emplace(LoopTarget{mark, mark, from.depth(), {}, {}});
   run_.frame_->loops.push_back(&*target_);
-  const std::size_t keyed = run_.keyed_.size();
+  keyed_begin_ = run_.keyed_.size();
   const Flow flow = run_.run_iteration(*target_, iteration_, true);
   run_.frame_->loops.pop_back();
   run_.killed_ = false;
   run_.block_ = block_;
-  keyed_ = {run_.keyed_.begin() + static_cast<std::ptrdiff_t>(keyed), run_.keyed_.end()};
+  keyed_.clear();
+  for (std::size_t i = keyed_begin_; i < run_.keyed_.size(); ++i) {
+    const KeyedItem& each = run_.keyed_[i];
+    keyed_.insert(each.slot);
+    if (is_made_since(run_.symbols(), each.of->items[each.item].first, began_))
+      of_iteration_.insert(each.slot);
+  }
   ends_.clear();
   if (!look) return flow;
   for (const auto& [slot, base] : heap().written(mark))
@@ -292,6 +342,93 @@ static Value either_object(Interpreter& run, Value before, Value end) {
   return Value::of(Kind::instance, made);
 }
 
+// The iteration is taken back: nothing asks for the keys that it made any more.
+void Interpreter::Fixpoint::forget_keys() {
+  for (std::size_t i = keyed_begin_; i < run_.keyed_.size(); ++i)
+    if (const KeyedItem& each = run_.keyed_[i]; of_iteration_.contains(each.slot))
+      each.of->items[each.item].first = {};
+}
+
+// What another iteration makes in the place of what this one, which began then, made.
+Value Interpreter::Fixpoint::another(Value value, std::uint64_t since, int depth) {
+  switch (value.kind) {
+  case Kind::tensor: return value.as<values::Tensor>()->state.birth > since ? run_.one_of_many(value) : value;
+  case Kind::unknown:
+    return value.as<values::Unknown>()->attributes.birth > since ? run_.one_of_many(value) : value;
+  case Kind::list: {
+    const auto* list = value.as<values::List>();
+    return list->state.birth > since ? heap().list({}, list->kind) : value;
+  }
+  case Kind::dict: return value.as<values::Dict>()->state.birth > since ? heap().dict({}) : value;
+  case Kind::instance: {
+    const auto* object = value.as<values::Instance>();
+    if (object->attributes.birth <= since) return value;
+    auto* other = heap().make<values::Instance>();
+    other->cls = object->cls;
+    other->native = object->native;
+    other->born = object->born;
+    other->open = object->open;
+    if (const Value held = object->attributes.value(Name(values::ArrayState::state)))
+      heap().slot_of(other->attributes, Name(values::ArrayState::state)).value = another(held, since);
+    return Value::of(Kind::instance, other);
+  }
+  case Kind::choice: {
+    const auto* choice = value.as<values::Choice>();
+    if (depth >= values::most_choices || !choice->yes || !choice->no) return value;
+    const Value yes = another(choice->yes, since, depth + 1), no = another(choice->no, since, depth + 1);
+    return yes == choice->yes && no == choice->no ? value : heap().choose(choice->condition, yes, no);
+  }
+  default: return value;
+  }
+}
+
+// What the first iteration added to a list or a dict of which not all is known, the second adds another of.
+Value Interpreter::Fixpoint::as_of_several(Value before, Value wide, std::uint64_t since) {
+  if (!wide.is(Kind::state) || !before.is(Kind::state)) return wide;
+  const auto with_more = [&]<class State>(const State* was, const State* now) -> Value {
+    if (!was || !now || was->rest || !now->rest) return wide;
+    const Value more = another(now->rest, since);
+    if (more == now->rest) return wide;
+    auto* made = heap().make<State>();
+    *made = *now;
+    made->rest = heap().merge(now->rest, more, Sharing::uniform);
+    return Value::of(Kind::state, made);
+  };
+  if (const auto* now = dynamic_cast<values::ListState*>(wide.object()))
+    return with_more(dynamic_cast<values::ListState*>(before.object()), now);
+  if (const auto* now = dynamic_cast<values::DictState*>(wide.object()))
+    return with_more(dynamic_cast<values::DictState*>(before.object()), now);
+  return wide;
+}
+
+// Is that hardly other after the next iteration? What this one, which began then, made is another then, and
+// what it is not known to be is changed in place once more.
+bool Interpreter::Fixpoint::is_settled(Value wide, Value end, std::uint64_t since) const {
+  return !(wide.is(Kind::unknown) && may_change_in_place(end)) && is_settled(wide, since);
+}
+bool Interpreter::Fixpoint::is_settled(Value wide, std::uint64_t since, int depth) const {
+  const auto part = [&](Value each) {
+    return depth < values::deepest_data && is_settled(each, since, depth + 1);
+  };
+  switch (wide.kind) {
+  case Kind::choice: return false;
+  case Kind::tuple: return std::ranges::all_of(wide.as<values::Tuple>()->items, part);
+  case Kind::list: return wide.as<values::List>()->state.birth <= since;
+  case Kind::dict: return wide.as<values::Dict>()->state.birth <= since;
+  case Kind::instance: return wide.as<values::Instance>()->attributes.birth <= since;
+  case Kind::state: {
+    if (const auto* list = dynamic_cast<const values::ListState*>(wide.object()))
+      return (!list->rest || part(list->rest)) && std::ranges::all_of(list->items, part);
+    if (const auto* dict = dynamic_cast<const values::DictState*>(wide.object()))
+      return (!dict->rest || part(dict->rest)) && std::ranges::all_of(dict->items, [&](const auto& item) {
+        return !is_made_since(run_.symbols(), item.first, since) && part(item.second);
+      });
+    return true;
+  }
+  default: return true;
+  }
+}
+
 // Makes the head's state one that holds at the end of the iteration, too; false: it was.
 bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
@@ -301,13 +438,14 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     const auto* later = begun_as_none(run_.symbols(), before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
     // A key that no iteration had before is one of this iteration: `d[i] = x`. No other asks for it.
-    const bool of_iteration = to_unknown && before.is(Kind::unknown) && keyed_.contains(slot);
+    const bool of_iteration = before.is(Kind::unknown) &&
+        (of_iteration_.contains(slot) || (to_unknown && keyed_.contains(slot)));
     if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
         only_poisoned(before, end) || of_iteration)
       continue;
     Value wide = begins_as_none(before, end) ? end : either_object(run_, later ? later->yes : before, end);
     if (!wide) wide = heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
-    wide = without_own_sizes(heap(), wide);
+    wide = without_own_sizes(heap(), as_of_several(before, wide, mark.clock));
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins_as_none(before, end))
       wide = heap().choose(
@@ -318,6 +456,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if (to_unknown && !wide.is(Kind::state))
       wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
     heap().set(*slot, wide);
+    settled_ = settled_ && is_settled(wide, end, mark.clock);
     widened_.insert(slot);
     changed = true;
   }
@@ -331,6 +470,7 @@ bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
   Speculation trial(run_, Speculation::Of::trial);
   run_once(trial, scratch, true);
   trial.discard();
+  forget_keys();
   --run_.dry_runs_;
   if (first && run_.dry_runs_ == 0) failures_of_first_iteration(scratch, failures_);
   return !widen(trial.mark(), to_unknown) || !run_.step();
@@ -362,9 +502,10 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
 
 // A first dry run tells what an iteration changes. Then most iterations hold: the next is run for good, and
 // discarded only if it shows that it began with too little. To run the loops inside for good and discard them
-// costs more than a second dry run, which finds the same: with loops inside, that goes before. Inside a dry
-// run one iteration is enough, or a loop in loops would be run twice as often for each of them: its outcome
-// is thrown away but for what is changed, and that is known after it as any iteration may have left it.
+// costs more than a second dry run, which finds the same: with loops inside, that goes before, where what was
+// widened is likely to change once more. Inside a dry run one iteration is enough, or a loop in loops would
+// be run twice as often for each of them: its outcome is thrown away but for what is changed, and that is
+// known after it as any iteration may have left it.
 Flow Interpreter::Fixpoint::stabilize() {
   if (run_.dry_runs_ > 0) {
     ++run_.dry_loops_;
@@ -378,7 +519,7 @@ Flow Interpreter::Fixpoint::stabilize() {
   }
   const std::uint64_t loops = run_.dry_loops_;
   if (dry_run(true, false)) return run_for_good(false);
-  if (run_.dry_loops_ != loops && dry_run(false, false)) return run_for_good(false);
+  if (run_.dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
   const auto known = std::pair(
       std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
   const Flow flow = run_for_good(true);
@@ -391,6 +532,7 @@ Flow Interpreter::Fixpoint::stabilize() {
   }
   last_->include_so_far();  // what was widened
   last_->discard();
+  forget_keys();
   for (int pass = 2; pass < most_passes && run_.step() && !dry_run(false, true); ++pass) {}
   return run_for_good(false);
 }
