@@ -2,6 +2,7 @@
 // before every iteration. Iterations are run dry on it; what an iteration changes is widened; then one
 // iteration is run for the record.
 #include "interpreter/loops/loop_shape.hpp"
+#include "interpreter/loops/next_iteration.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -181,41 +182,6 @@ void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began)
 
 }  // namespace
 
-namespace {
-
-// A list, a dict or an object, or possibly one.
-bool may_change_in_place(Value value, int depth = 0) {
-  if (value.is(Kind::choice) && depth < values::most_choices)
-    return may_change_in_place(value.as<values::Choice>()->yes, depth + 1) ||
-        may_change_in_place(value.as<values::Choice>()->no, depth + 1);
-  return value.is(Kind::list) || value.is(Kind::dict) || value.is(Kind::instance);
-}
-
-// Was the key made since that time? Then it is one of this iteration: no other asks for it.
-bool is_made_since(const symbolic::Context& symbols, Value key, std::uint64_t began) {
-  const auto is_new = [&](Value part) { return is_made_since(symbols, part, began); };
-  switch (key.kind) {
-  case Kind::integer: {
-    bool found = false;
-    symbols.atoms(key.integer(), [&](symbolic::Int atom) {
-      const auto* info = symbols.atom_info(atom);
-      found = found || (info && info->made > began);
-    });
-    return found;
-  }
-  case Kind::tuple: return std::ranges::any_of(key.as<values::Tuple>()->items, is_new);
-  case Kind::slice: return true;  // each is an object of its own
-  case Kind::boolean: return symbols.form(key.condition()) != symbolic::Context::Form::constant;
-  case Kind::unknown: return key.as<values::Unknown>()->attributes.birth > began;
-  case Kind::tensor: return key.as<values::Tensor>()->state.birth > began;
-  case Kind::list: return key.as<values::List>()->state.birth > began;
-  case Kind::instance: return key.as<values::Instance>()->attributes.birth > began;
-  default: return false;
-  }
-}
-
-}  // namespace
-
 class Interpreter::Fixpoint {
 public:
   Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& iteration)
@@ -227,13 +193,10 @@ public:
 private:
   Flow run_once(const Speculation& from, Block& into, bool look);
   void forget_keys();
-  bool is_settled(Value wide, Value end, std::uint64_t since) const;
-  bool is_settled(Value wide, std::uint64_t since, int depth = 0) const;
-  Value another(Value value, std::uint64_t since, int depth = 0);
-  Value as_of_several(Value before, Value wide, std::uint64_t since);
   bool widen(values::Mark mark, bool to_unknown);
   bool dry_run(bool first, bool to_unknown);
   Flow run_for_good(bool look);
+  std::optional<Flow> try_for_good();
   Flow stabilize();
   void tell_first_failures(LoopEvent& event);
   values::Heap& heap() { return run_.heap(); }
@@ -349,86 +312,6 @@ void Interpreter::Fixpoint::forget_keys() {
       each.of->items[each.item].first = {};
 }
 
-// What another iteration makes in the place of what this one, which began then, made.
-Value Interpreter::Fixpoint::another(Value value, std::uint64_t since, int depth) {
-  switch (value.kind) {
-  case Kind::tensor: return value.as<values::Tensor>()->state.birth > since ? run_.one_of_many(value) : value;
-  case Kind::unknown:
-    return value.as<values::Unknown>()->attributes.birth > since ? run_.one_of_many(value) : value;
-  case Kind::list: {
-    const auto* list = value.as<values::List>();
-    return list->state.birth > since ? heap().list({}, list->kind) : value;
-  }
-  case Kind::dict: return value.as<values::Dict>()->state.birth > since ? heap().dict({}) : value;
-  case Kind::instance: {
-    const auto* object = value.as<values::Instance>();
-    if (object->attributes.birth <= since) return value;
-    auto* other = heap().make<values::Instance>();
-    other->cls = object->cls;
-    other->native = object->native;
-    other->born = object->born;
-    other->open = object->open;
-    if (const Value held = object->attributes.value(Name(values::ArrayState::state)))
-      heap().slot_of(other->attributes, Name(values::ArrayState::state)).value = another(held, since);
-    return Value::of(Kind::instance, other);
-  }
-  case Kind::choice: {
-    const auto* choice = value.as<values::Choice>();
-    if (depth >= values::most_choices || !choice->yes || !choice->no) return value;
-    const Value yes = another(choice->yes, since, depth + 1), no = another(choice->no, since, depth + 1);
-    return yes == choice->yes && no == choice->no ? value : heap().choose(choice->condition, yes, no);
-  }
-  default: return value;
-  }
-}
-
-// What the first iteration added to a list or a dict of which not all is known, the second adds another of.
-Value Interpreter::Fixpoint::as_of_several(Value before, Value wide, std::uint64_t since) {
-  if (!wide.is(Kind::state) || !before.is(Kind::state)) return wide;
-  const auto with_more = [&]<class State>(const State* was, const State* now) -> Value {
-    if (!was || !now || was->rest || !now->rest) return wide;
-    const Value more = another(now->rest, since);
-    if (more == now->rest) return wide;
-    auto* made = heap().make<State>();
-    *made = *now;
-    made->rest = heap().merge(now->rest, more, Sharing::uniform);
-    return Value::of(Kind::state, made);
-  };
-  if (const auto* now = dynamic_cast<values::ListState*>(wide.object()))
-    return with_more(dynamic_cast<values::ListState*>(before.object()), now);
-  if (const auto* now = dynamic_cast<values::DictState*>(wide.object()))
-    return with_more(dynamic_cast<values::DictState*>(before.object()), now);
-  return wide;
-}
-
-// Is that hardly other after the next iteration? What this one, which began then, made is another then, and
-// what it is not known to be is changed in place once more.
-bool Interpreter::Fixpoint::is_settled(Value wide, Value end, std::uint64_t since) const {
-  return !(wide.is(Kind::unknown) && may_change_in_place(end)) && is_settled(wide, since);
-}
-bool Interpreter::Fixpoint::is_settled(Value wide, std::uint64_t since, int depth) const {
-  const auto part = [&](Value each) {
-    return depth < values::deepest_data && is_settled(each, since, depth + 1);
-  };
-  switch (wide.kind) {
-  case Kind::choice: return false;
-  case Kind::tuple: return std::ranges::all_of(wide.as<values::Tuple>()->items, part);
-  case Kind::list: return wide.as<values::List>()->state.birth <= since;
-  case Kind::dict: return wide.as<values::Dict>()->state.birth <= since;
-  case Kind::instance: return wide.as<values::Instance>()->attributes.birth <= since;
-  case Kind::state: {
-    if (const auto* list = dynamic_cast<const values::ListState*>(wide.object()))
-      return (!list->rest || part(list->rest)) && std::ranges::all_of(list->items, part);
-    if (const auto* dict = dynamic_cast<const values::DictState*>(wide.object()))
-      return (!dict->rest || part(dict->rest)) && std::ranges::all_of(dict->items, [&](const auto& item) {
-        return !is_made_since(run_.symbols(), item.first, since) && part(item.second);
-      });
-    return true;
-  }
-  default: return true;
-  }
-}
-
 // Makes the head's state one that holds at the end of the iteration, too; false: it was.
 bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
@@ -445,7 +328,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
       continue;
     Value wide = begins_as_none(before, end) ? end : either_object(run_, later ? later->yes : before, end);
     if (!wide) wide = heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
-    wide = without_own_sizes(heap(), as_of_several(before, wide, mark.clock));
+    wide = without_own_sizes(heap(), as_of_several(run_, before, wide, mark.clock));
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins_as_none(before, end))
       wide = heap().choose(
@@ -456,7 +339,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if (to_unknown && !wide.is(Kind::state))
       wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
     heap().set(*slot, wide);
-    settled_ = settled_ && is_settled(wide, end, mark.clock);
+    settled_ = settled_ && is_settled(run_.symbols(), wide, end, mark.clock);
     widened_.insert(slot);
     changed = true;
   }
@@ -500,6 +383,25 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
   return run_once(*last_, into, look);
 }
 
+// Runs an iteration for good. Nothing: it showed that it began with too little, and was taken back; the head
+// has what it lacked.
+std::optional<Flow> Interpreter::Fixpoint::try_for_good() {
+  const auto known = std::pair(
+      std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
+  const Flow flow = run_for_good(true);
+  const values::Delta left = last_->take();
+  const bool knew = histories_ == known.second &&
+      std::ranges::all_of(carries_, [&](values::Slot* slot) { return known.first.contains(slot); });
+  if (!widen(last_->mark(), false) && knew) {
+    last_->become(left);
+    return flow;
+  }
+  last_->include_so_far();  // what was widened
+  last_->discard();
+  forget_keys();
+  return std::nullopt;
+}
+
 // A first dry run tells what an iteration changes. Then most iterations hold: the next is run for good, and
 // discarded only if it shows that it began with too little. To run the loops inside for good and discard them
 // costs more than a second dry run, which finds the same: with loops inside, that goes before, where what was
@@ -520,19 +422,7 @@ Flow Interpreter::Fixpoint::stabilize() {
   const std::uint64_t loops = run_.dry_loops_;
   if (dry_run(true, false)) return run_for_good(false);
   if (run_.dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
-  const auto known = std::pair(
-      std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
-  const Flow flow = run_for_good(true);
-  const values::Delta left = last_->take();
-  const bool knew = histories_ == known.second &&
-      std::ranges::all_of(carries_, [&](values::Slot* slot) { return known.first.contains(slot); });
-  if (!widen(last_->mark(), false) && knew) {
-    last_->become(left);
-    return flow;
-  }
-  last_->include_so_far();  // what was widened
-  last_->discard();
-  forget_keys();
+  if (const auto flow = try_for_good()) return *flow;
   for (int pass = 2; pass < most_passes && run_.step() && !dry_run(false, true); ++pass) {}
   return run_for_good(false);
 }

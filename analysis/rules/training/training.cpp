@@ -436,11 +436,15 @@ static bool in_reduction(const OperationEvent& event) {
 }
 
 bool makes_gradients(const Record& record, const TrainingRoot& training_root, const LoopEvent* loop) {
-  return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-    return (!loop || each.in(loop)) && works_on_gradients(*each.event) &&
-        !only_changes_gradient(record, *each.event) && !in_optimizer(*each.event) &&
-        !in_reduction(*each.event);
-  });
+  auto& [making, looked_at] = training_root.making_gradients;
+  for (std::size_t& i = looked_at; i < training_root.all.size(); ++i) {
+    const OperationEvent& event = *training_root.all[i].event;
+    if (works_on_gradients(event) && !only_changes_gradient(record, event) && !in_optimizer(event) &&
+        !in_reduction(event))
+      making.push_back(i);
+  }
+  return std::any_of(making.begin(), making.end(),
+      [&](std::size_t i) { return !loop || training_root.all[i].in(loop); });
 }
 bool makes_gradients(const Record& record, const TrainingRoot& training_root, const OperationEvent& event) {
   for (const TrainingEvent& each : training_root.all)

@@ -52,6 +52,20 @@ struct TrainingRoot {
   // The optimizers that are stepped in each loop, of so many events: none before somebody asks.
   mutable std::map<const interpreter::LoopEvent*, std::set<const Object*>> stepped_in_loops;
   mutable std::size_t stepped_of_events = 0;
+  // Of so many events, by their numbers, those that make gradients. A copy, whose events become others, asks
+  // anew.
+  struct MakingGradients {
+    MakingGradients() = default;
+    MakingGradients(const MakingGradients&) {}
+    MakingGradients& operator=(const MakingGradients&) {
+      events.clear();
+      looked_at = 0;
+      return *this;
+    }
+    std::vector<std::size_t> events;
+    std::size_t looked_at = 0;
+  };
+  mutable MakingGradients making_gradients;
 };
 
 // What is wrong about an operation.
