@@ -1,9 +1,15 @@
 // The run of a file: its statements, then what they did not reach; and once more after an edit.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/calls/call_check.hpp"
+#include "interpreter/calls/noted_events.hpp"
+#include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/records.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/launch.hpp"
+#include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/assertions.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -14,7 +20,10 @@ using values::Kind;
 
 Interpreter::Interpreter(
     const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
-    : RunState(sources, library, limits, record), loader_(std::make_unique<ModuleLoader>(*this)),
+    : RunState(sources, library, limits, record), annotations_(std::make_unique<Annotations>(*this)),
+      assertions_(std::make_unique<Assertions>(*this)), call_check_(std::make_unique<CallCheck>(*this)),
+      noted_(std::make_unique<NotedEvents>(*this)), records_(std::make_unique<Records>(*this)),
+      unseen_(std::make_unique<UnseenCode>(*this)), loader_(std::make_unique<ModuleLoader>(*this)),
       roots_(std::make_unique<RootRunner>(*this)), incremental_(std::make_unique<IncrementalRun>(*this)) {}
 
 Interpreter::~Interpreter() = default;

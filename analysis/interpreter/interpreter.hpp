@@ -17,10 +17,16 @@
 
 namespace stepzero::interpreter {
 
+class Annotations;
+class Assertions;
+class CallCheck;
 class IncrementalRun;
 class ModuleLoader;
+class NotedEvents;
+class Records;
 class RootRunner;
 class Speculation;
+class UnseenCode;
 struct BuiltinCall;
 struct LoopShape;
 
@@ -126,11 +132,23 @@ public:
   void note_fit(Int a, Int b, bool broadcasts, Place where) override;
 
 private:
-  // Parts with a state of their own.
+  // Parts that are classes of their own.
   friend class RunPart;
+  friend class Annotations;
+  friend class Assertions;
+  friend class CallCheck;
   friend class IncrementalRun;
   friend class ModuleLoader;
+  friend class NotedEvents;
+  friend class Records;
   friend class RootRunner;
+  friend class UnseenCode;
+  std::unique_ptr<Annotations> annotations_;
+  std::unique_ptr<Assertions> assertions_;
+  std::unique_ptr<CallCheck> call_check_;
+  std::unique_ptr<NotedEvents> noted_;
+  std::unique_ptr<Records> records_;
+  std::unique_ptr<UnseenCode> unseen_;
   std::unique_ptr<ModuleLoader> loader_;
   std::unique_ptr<RootRunner> roots_;
   std::unique_ptr<IncrementalRun> incremental_;
@@ -146,7 +164,6 @@ private:
   struct Comparison;
   struct Comprehension;
   struct Elements;
-  class Escape;
   struct Evaluation;
   class Fixpoint;
   struct ForLoop;
@@ -176,23 +193,6 @@ private:
   void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
-  // annotations.cpp
-  // The shape that an annotation gives; the same names are the same sizes.
-  std::optional<values::Shape> annotated_shape(
-      const syntax::Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names);
-  // A tensor that contradicts its annotation becomes a problem.
-  void judge_annotation(
-      const syntax::Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what);
-  // Sizes of the value that are not known are called as the comment after the statement calls them.
-  void name_by_comment(Value value, const syntax::Stmt& stmt);
-
-  // assertions.cpp
-  Flow run_assert(const syntax::AssertStmt& stmt);
-  void record_open_assertion(const syntax::AssertStmt& stmt, Cond holds);
-  // An assertion on sizes that never holds becomes a problem.
-  void judge_assertion(
-      const syntax::AssertStmt& stmt, const std::vector<std::pair<const syntax::Expr*, Value>>& values);
-  bool in_test() const;  // is the code that runs part of a test, by its name?
   symbolic::Answer catches(Value type, Value raised);
   symbolic::Answer is_instance_of_raised(std::string_view exception);
 
@@ -241,21 +241,11 @@ private:
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
 
-  // traces.cpp
+  // noted_events.cpp
   bool in_loop() const;  // does a statement's loop run, here or in a caller?
   bool matters(const Call& call) const;
   OperationEvent* record_implied(
       std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
-  void note_assigned(const syntax::Expr& target, Value operand, Place where);
-  OperationEvent* note_tensor_set(std::string_view attribute, Value of, Place where);
-  void note_kept(const values::Slot& slot, Value added, Place where);
-  void record_kept(const LoopTarget& target);
-  void mark_earlier(Value value, int depth = 0);
-  void mark_earlier(values::Mark since);
-  void record_read(Value value, Place where);
-  void record_part(values::Unknown& whole, Value key, Value part, Place where);
-  void record_picked(Value tensor, Value index, Place where);
-  void record_window(Value data, Value index, Place where);
 
   // expressions.cpp
   Value evaluate(const syntax::Expr& expr);
@@ -296,42 +286,13 @@ private:
   bool recurs_too_far(const values::Function& function);
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
 
-  // own_calls.cpp
-  bool can_be_judged(const values::Function& function, const syntax::CallExpr& expr) const;
-  bool may_be_another(const values::Function& function, Value self, const syntax::CallExpr& expr) const;
-  std::string misfit(const values::Function& function, const Arguments& arguments,
-      const syntax::CallExpr& expr, std::string_view called, bool bound) const;
-  bool refuses(const values::Function& function, const Arguments& arguments, Value self, Place where,
-      const syntax::CallExpr& expr, const values::Class* made = nullptr);
-  bool refuses_fields(
-      const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
-  bool refuses_all(
-      const values::Class& cls, const Arguments& arguments, Place where, const syntax::CallExpr& expr);
+  // library_calls.cpp
   int tries_for_others(std::string_view raised);
   void qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises);
   Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
       const syntax::CallExpr* expr);
   Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
       const syntax::CallExpr* expr);
-  Value call_unknown(Value function, const Arguments& arguments, Place place);
-  void lose_patched(
-      const Arguments& arguments, Place where);  // what a call names may be another thing after it
-  void record_unseen(Value function, const Arguments& arguments, Place where);
-  // unseen_communication.cpp
-  bool may_communicate(const values::Function& function, int depth = 0);
-  void note_unseen_communication(Value function, const Arguments& arguments, Place where);
-  void escape(Value value, int depth = 0);
-  // What a module or class holds, as who nobody calls finds it: an empty list is there to be filled by
-  // somebody else.
-  Value found_outside(Value found);
-  // … and a flag, number or None that a function of the module sets is there to be set.
-  Value found_global(const values::Scope& globals, syntax::Name name, Value found);
-  // Somebody holds one of several containers, and which is not known: those that are empty are there to be
-  // filled.
-  void open_empty(Value held, int depth = 0);
-  // What the functions declare nonlocal or global is not known once unseen code may have called them.
-  void lose_rebound(const values::Scope* scope, const syntax::Stmt* stmt);
-  bool may_rebind(const syntax::Stmt* stmt);  // does it say `global` or `nonlocal`, itself or within?
   // Does a callee ask whether it was given None, and was it given something of which nothing is known?
   bool asked_by_callee() const;
   bool is_about_option(Cond given) const;
@@ -360,14 +321,6 @@ private:
   void delete_attribute(Value object, syntax::Name name, Place where);
   // `x.grad = …` of a tensor, or of something that may be one; absent value: it is deleted.
   void store_in_tensor(Value object, syntax::Name name, Value value, Place where);
-
-  // records.cpp
-  static void inherit_fields(values::Class& cls);
-  void finish_named_tuple(values::Class& cls);
-  Value make_named(values::Class& cls, const Arguments& arguments, Place place);
-  Value named_tuple_method(Value self, std::string_view name, const Arguments& arguments, Place place);
-  void finish_enum(values::Class& cls);
-  Value enum_member(values::Class& cls, Value wanted, Place place);
 
   // builtins.cpp
   Value builtin(syntax::Name name);

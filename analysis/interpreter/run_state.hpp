@@ -112,9 +112,6 @@ protected:
   OpenQuestions questions_;
   std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are
                                               // objects of classes that are not seen
-  std::unordered_map<const values::Scope*, std::vector<syntax::Name>>
-      set_by_functions_;                                      // of modules, as roots find them
-  std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
 
   Frame* frame_ = nullptr;
   std::uint32_t chunk_ = 0;  // of the code that runs now
@@ -174,12 +171,6 @@ protected:
       functions_;  // of the analyzed file, last made
   std::vector<values::Function*> function_order_;
   std::vector<values::Class*> classes_;  // of the analyzed file
-  // Whether the texts of functions communicate, and which texts say so.
-  struct Communicates {
-    bool found = false;
-    std::unordered_set<const syntax::FunctionStmt*> read;
-  };
-  std::unordered_map<const syntax::FunctionStmt*, Communicates> communicating_;
   std::unordered_set<const syntax::FunctionStmt*>* called_ =
       nullptr;  // by the constructor that runs as a root
   syntax::PhaseClock* clock_ = nullptr;

@@ -3,6 +3,9 @@
 // that it knows.
 #pragma once
 
+#include "interpreter/calls/noted_events.hpp"
+#include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/records.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include <initializer_list>
@@ -36,11 +39,11 @@ struct BuiltinCall {
   // Of the interpreter, for rows only.
   bool left() const { return run.killed_; }  // does the expression not return?
   void pay(std::uint64_t steps) const { run.step(steps); }
-  void escape(Value value) const { run.escape(value); }
+  void escape(Value value) const { run.unseen_->escape(value); }
   void open_up(values::Instance& object) const;
   void dict_delete(Value dict, Value key) const { run.dict_delete(dict, key); }
-  void note_kept(const values::Slot& slot, Value added) const { run.note_kept(slot, added, where); }
-  void record_read(Value value) const { run.record_read(value, where); }
+  void note_kept(const values::Slot& slot, Value added) const { run.noted_->note_kept(slot, added, where); }
+  void record_read(Value value) const { run.noted_->record_read(value, where); }
   void delete_attribute(Value object, syntax::Name attribute) const {
     run.delete_attribute(object, attribute, where);
   }
@@ -48,7 +51,7 @@ struct BuiltinCall {
   Sharing trips_of(Value iterable) const { return run.trips_of(iterable); }
   Value plain_member(Value value) const { return run.plain_member(value); }
   Value make_named(values::Class& cls, const Arguments& given) const {
-    return run.make_named(cls, given, where);
+    return run.records_->make_named(cls, given, where);
   }
   std::optional<std::string> formatted(Value value, std::string_view specification) const {
     return run.formatted(value, specification);

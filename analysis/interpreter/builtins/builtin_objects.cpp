@@ -68,7 +68,7 @@ Value BuiltinCall::make_type() const {
     for (const auto& [key, value] : values::Heap::dict_state(members)->items)
       if (key.is(Kind::string)) heap().set(heap().slot_of(cls->body->names, Name(key.text())), value);
   if (!members.is(Kind::dict) || values::Heap::dict_state(members)->open) cls->open = true;
-  if (cls->is_named_tuple || cls->is_dataclass) Interpreter::inherit_fields(*cls);
+  if (cls->is_named_tuple || cls->is_dataclass) Records::inherit_fields(*cls);
   return Value::of(Kind::class_, cls);
 }
 

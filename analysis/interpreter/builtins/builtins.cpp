@@ -1,6 +1,8 @@
 // Python's own functions: which there are, and the methods of its own types.
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/records.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
 
@@ -247,7 +249,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
   // `zip(*rows)` of rows that are not known: any number of arguments.
   constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print", "zip"};
   if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
-    for (const Value& argument : arguments.positional) escape(argument);
+    for (const Value& argument : arguments.positional) unseen_->escape(argument);
     return heap().unseen("", where);
   }
   auto& positional = arguments.positional;
@@ -385,7 +387,7 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   case Kind::tuple:
     if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
     if (self.is(Kind::tuple) && self.as<values::Tuple>()->cls)
-      return named_tuple_method(self, name, arguments, where);
+      return records_->named_tuple_method(self, name, arguments, where);
     return heap().unseen("", where);
   case Kind::function: {
     // @name.setter and its like give the property back with another part.

@@ -3,6 +3,7 @@
 #include "interpreter/incremental/incremental_run.hpp"
 
 #include "interpreter/builtins/keys_view.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "interpreter/statements/module_loader.hpp"
@@ -70,7 +71,7 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
       return value;
     }
     known = known && known_key(k);
-    if (!key_is_known) open_empty(v);
+    if (!key_is_known) unseen_->open_empty(v);
     if (!key_is_known && state->items.size() <= largest_merged)
       maybe = heap().merge(maybe, resolve(v), Sharing::uniform);
   }
@@ -124,7 +125,7 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
     state.items.push_back({key, value});
   } else if (!found && state.items.size() > largest_merged) {
     step(state.items.size());
-    for (const auto& [k, v] : state.items) escape(v);
+    for (const auto& [k, v] : state.items) unseen_->escape(v);
     state = {};
     state.open = true;
     state.rest = heap().unseen("");
@@ -142,7 +143,7 @@ void Interpreter::dict_delete(Value dict, Value key) {
   if (auto* mirrored = dict.as<values::Dict>()->mirrored; mirrored && key.is(Kind::string))
     heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), {});
   if (!known_key(key)) {
-    escape(dict);
+    unseen_->escape(dict);
     return;
   }
   std::erase_if(rest.items, [&](const auto& item) { return same_key(item.first, key); });
@@ -426,7 +427,7 @@ void Interpreter::count_items(Value counter, Value iterable, Place where) {
       known = before != nullptr;
       if (before) dict_set(counter, item, Value::of(symbols().add(before, symbols().constant(1))));
     }
-  if (!known) escape(counter);
+  if (!known) unseen_->escape(counter);
 }
 
 }  // namespace stepzero::interpreter

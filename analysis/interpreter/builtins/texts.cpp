@@ -1,5 +1,6 @@
 // Values as text: str(), repr(), f-strings, str.format and the % operator, where every part is known.
 #include "interpreter/builtins/real_text.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/interpreter.hpp"
 #include "values/kept.hpp"
@@ -333,7 +334,7 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
   for (const Expr* part : expr.parts) {
     const Value value = resolve(evaluate(*part));
     sharing = symbolic::mix(sharing, heap().sharing(value));
-    record_read(value, here(*part));
+    noted_->record_read(value, here(*part));
     if (!known || nested) continue;
     std::string_view specification;
     bool as_repr = false;

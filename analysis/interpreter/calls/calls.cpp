@@ -1,6 +1,7 @@
 // Calls: arguments, what is called, and what takes the call for it.
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -244,7 +245,7 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     }
     return call_library(found, {}, std::move(arguments), where, expr);
   }
-  case Kind::super: return call_unknown(function, arguments, where);
+  case Kind::super: return unseen_->call_unknown(function, arguments, where);
   case Kind::instance: {
     auto* object = function.as<values::Instance>();
     if (answered_.first == object) return std::exchange(answered_, {}).second;
@@ -255,7 +256,7 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     if (const Value method = find_method(object, Name("__call__")))
       return call(method, std::move(arguments), where, expr);
     if (expr) library_.unseen_call(*this, arguments.positional, arguments.keywords, *expr, where);
-    return call_unknown(function, arguments, where);
+    return unseen_->call_unknown(function, arguments, where);
   }
   case Kind::choice:
     if (const Value given = without_none(*this, function); !given.is(Kind::choice))
@@ -275,7 +276,7 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     const Value given = arguments.positional.size() == 1 && arguments.keywords.empty() && !arguments.spread
         ? resolve(arguments.positional[0])
         : Value{};
-    const Value made = call_unknown(function, arguments, where);
+    const Value made = unseen_->call_unknown(function, arguments, where);
     return expr && given.is(Kind::tensor) ? presumed_size(*this, function, *expr, given, made, where) : made;
   }
 }

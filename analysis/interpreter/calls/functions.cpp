@@ -1,10 +1,13 @@
 // Functions of the program: making and decorating them, binding arguments, running them in place, generators.
+#include "interpreter/calls/call_check.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -116,7 +119,7 @@ bool Interpreter::recurs_too_far(const values::Function& function) {
 Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where,
     Value bound_self, const CallExpr* expr) {
   if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
-  if (expr && refuses(function, arguments, bound_self, where, *expr)) {
+  if (expr && call_check_->refuses(function, arguments, bound_self, where, *expr)) {
     const Value made_up = heap().unknown_from(arguments.positional, where);
     made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
@@ -125,7 +128,7 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward)
     incremental_->note_model(bound_self.object());
   if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
-    return call_unknown(Value::of(Kind::function, &function), arguments, where);
+    return unseen_->call_unknown(Value::of(Kind::function, &function), arguments, where);
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
   scope->globals = function.closure ? function.closure->globals : nullptr;
@@ -134,7 +137,8 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   for (const Parameter& parameter : function.parameters->list)
     if (parameter.annotation)
       if (const values::Slot* slot = scope->names.find(parameter.name))
-        judge_annotation(parameter.annotation, function.chunk, slot->value, where, parameter.name.text());
+        annotations_->judge_annotation(
+            parameter.annotation, function.chunk, slot->value, where, parameter.name.text());
   if (function.stmt && function.stmt->scope.is_generator) {
     auto* generator = heap().make<values::Iterator>();
     generator->pending = &function;

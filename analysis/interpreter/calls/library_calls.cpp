@@ -4,7 +4,9 @@
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
+#include "interpreter/statements/assertions.hpp"
 #include "syntax/spelling.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -145,7 +147,7 @@ Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Valu
     row = nullptr;
   }
   if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))
-    return call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+    return unseen_->call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
   if (!row->pure) ++may_raise_;
   return LibraryCall{*this, symbol_called, *row, self, std::move(arguments), where, expr}.result();
 }
@@ -409,7 +411,7 @@ void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::strin
   if (when) event.assumption = event.assumption ? symbols().logical_and(event.assumption, when) : when;
   // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that
   // they are ever chosen together.
-  if (chosen && in_test()) event.guarded = true;
+  if (chosen && assertions_->in_test()) event.guarded = true;
   // What fails of anything but nothing is right where the program asks whether there is nothing.
   if (when)
     event.guarded = event.guarded ||

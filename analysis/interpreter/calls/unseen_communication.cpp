@@ -2,7 +2,7 @@
 // that goes too deep. What the text of a function calls decides; which ranks come to it, and how often, is
 // not known.
 #include "interpreter/calls/called_names.hpp"
-#include "interpreter/interpreter.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -16,26 +16,26 @@ namespace {
 constexpr int deepest_callee = 3;  // functions that call functions
 }  // namespace
 
-bool Interpreter::may_communicate(const values::Function& function, int depth) {
+bool UnseenCode::may_communicate(const values::Function& function, int depth) {
   if (!function.stmt) return false;
   if (const auto known = communicating_.find(function.stmt); known != communicating_.end()) {
-    for (const FunctionStmt* read : known->second.read) note_calls_read(*read);
+    for (const FunctionStmt* read : known->second.read) run_.note_calls_read(*read);
     return known->second.found;
   }
   Communicates made{false, {function.stmt}};
   communicating_[function.stmt] = made;  // of one that calls itself the rest decides
-  note_calls_read(*function.stmt);
+  run_.note_calls_read(*function.stmt);
   const std::string_view text = record_.text({function.chunk, function.stmt->span});
   bool found = false;
   for (const auto& [name, of] : called_names(text)) {
     if (found) break;
-    if (const Row* row = library_.find(std::string(library_.types().communication).append(name));
+    if (const Row* row = run_.library_.find(std::string(run_.library_.types().communication).append(name));
         row && (row->collective || row->message))
       found = true;
     if (found || depth >= deepest_callee) continue;
     Value called;
     if (of == CalledName::Of::self && function.owner)
-      called = find_in_order(function.owner->order, Name(name));
+      called = run_.find_in_order(function.owner->order, Name(name));
     else if (of == CalledName::Of::scope && function.closure && function.closure->globals)
       if (const values::Slot* slot = function.closure->globals->names.find(Name(name))) called = slot->value;
     if (!called.is(Kind::function) || called.as<values::Function>() == &function) continue;
@@ -49,11 +49,11 @@ bool Interpreter::may_communicate(const values::Function& function, int depth) {
   return found;
 }
 
-void Interpreter::note_unseen_communication(Value function, const Arguments& arguments, Place where) {
-  if (dry_runs_ > 0) return;
+void UnseenCode::note_unseen_communication(Value function, const Arguments& arguments, Place where) {
+  if (run_.dry_runs_ > 0) return;
   int depth = 0;  // of functions that hold functions
   const std::function<bool(Value)> may = [&](Value value) {
-    value = resolve(value);
+    value = run_.resolve(value);
     switch (value.kind) {
     case Kind::function: {
       const auto& held = *value.as<values::Function>();
@@ -85,8 +85,9 @@ void Interpreter::note_unseen_communication(Value function, const Arguments& arg
   const bool any = may(function) || std::ranges::any_of(arguments.positional, may) ||
       std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
   if (!any) return;
-  if (OperationEvent* event = record_implied(values::InternalRow::unseen_communication, {}, {}, {}, where))
-    append(event);
+  if (OperationEvent* event = run_.record_implied(
+          values::InternalRow::unseen_communication, {}, {}, {}, where))
+    run_.append(event);
 }
 
 }  // namespace stepzero::interpreter

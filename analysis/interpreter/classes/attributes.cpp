@@ -12,6 +12,7 @@
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
 #include "values/internal_rows.hpp"
@@ -104,7 +105,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
     const Value found = run.resolve(slot->value);
     const bool may_differ = found.is(Kind::unknown) || found.is(Kind::tensor);
     if ((found.is(Kind::list) || found.is(Kind::dict)) && object.attributes.find(handed_out))
-      run.escape(found);
+      run.unseen_->escape(found);
     return may_differ && object.attributes.find(stands_for_many) ? run.one_of_many(found) : found;
   }
   if (object.cls)

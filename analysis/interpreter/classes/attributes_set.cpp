@@ -1,4 +1,5 @@
 // Attributes that are set, and whether a value has one: hasattr().
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/attribute.hpp"
 #include "interpreter/classes/descriptors.hpp"
 #include "interpreter/classes/lacking_attributes.hpp"
@@ -76,7 +77,7 @@ void Interpreter::Attribute::set(Value object, Value value) {
     // Who calls that object reaches this one as well.
     if (const Value held = run.resolve(value);
         held.is(Kind::instance) && !run.is_a(held, run.library_.types().module))
-      run.escape(held);
+      run.unseen_->escape(held);
     return;
   case Kind::choice: {
     // Each side gets the value only if its condition holds.
@@ -116,7 +117,7 @@ void Interpreter::Attribute::set_on_instance(values::Instance& object, Value sel
 
 // By a descriptor, a property or `__setattr__` of the class.
 bool Interpreter::Attribute::set_by_hook(values::Instance& object, Value self, Value value) {
-  if (is_descriptor(run.find_in_order(object.cls->order, name))) return run.escape(value), true;
+  if (is_descriptor(run.find_in_order(object.cls->order, name))) return run.unseen_->escape(value), true;
   if (const Value found = run.resolve(run.find_in_order(object.cls->order, name));
       found.is(Kind::function) && found.as<values::Function>()->setter) {
     run.call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, self);

@@ -5,7 +5,10 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/root_runner.hpp"
 
+#include "interpreter/calls/call_check.hpp"
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/records.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -86,9 +89,9 @@ Value Interpreter::make_class(const ClassStmt& stmt) {
     function->qualified = heap().keep(
         std::string(stmt.name.text()) + "." + std::string(function->name.text()));
   }
-  if (cls->is_enum) finish_enum(*cls);
-  if (cls->is_named_tuple) finish_named_tuple(*cls);
-  if (cls->is_dataclass) inherit_fields(*cls);
+  if (cls->is_enum) records_->finish_enum(*cls);
+  if (cls->is_named_tuple) records_->finish_named_tuple(*cls);
+  if (cls->is_dataclass) records_->inherit_fields(*cls);
   if (cls->native && !bases.empty() && resolve(bases.front()).is(Kind::library))
     heap().slot_of(body->names, first_base_is_native).value = heap().boolean(true);
   if (dry_runs_ == 0 && record_.chunks[chunk_].path == main_path_) classes_.push_back(cls);
@@ -157,7 +160,7 @@ Value Interpreter::bind_method(Value found, Value self, values::Class* cls, Plac
     made->keywords = given->keywords;
     return Value::of(Kind::partial, made);
   }
-  if (!found.is(Kind::function)) return found_outside(found);
+  if (!found.is(Kind::function)) return unseen_->found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;
   if (function->is_property && self) {
@@ -212,7 +215,7 @@ Value Interpreter::find_method(values::Instance* object, Name name) {
 
 Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place where, const CallExpr* expr) {
   if (cls.is_enum && !cls.members.empty() && arguments.positional.size() == 1)
-    return enum_member(cls, resolve(arguments.positional[0]), where);
+    return records_->enum_member(cls, resolve(arguments.positional[0]), where);
   if (const Value maker = find_in_order(cls.order, Name("__new__"));
       maker.is(Kind::function) && active_[maker.as<values::Function>()] == 0) {
     Arguments given = arguments;
@@ -223,7 +226,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
       call_function(*init.as<values::Function>(), std::move(arguments), where, made);
     return made;
   }
-  if (cls.is_named_tuple) return make_named(cls, arguments, where);
+  if (cls.is_named_tuple) return records_->make_named(cls, arguments, where);
   auto* object = heap().make<values::Instance>();
   object->cls = &cls;
   object->born = where;
@@ -244,7 +247,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
   };
   if (init.is(Kind::function)) {
     arguments.positional.insert(arguments.positional.begin(), self);
-    if (judged && refuses(*init.as<values::Function>(), arguments, self, where, *expr, &cls))
+    if (judged && call_check_->refuses(*init.as<values::Function>(), arguments, self, where, *expr, &cls))
       return refused();
     call_function(*init.as<values::Function>(), std::move(arguments), where, {});
     if (record_.steps < step_limit_)
@@ -252,7 +255,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
     else
       lose_half_built(heap(), *object, *init.as<values::Function>());
   } else if (cls.is_dataclass) {
-    if (expr && refuses_fields(cls, arguments, where, *expr)) return refused();
+    if (expr && call_check_->refuses_fields(cls, arguments, where, *expr)) return refused();
     fill_dataclass(*object, std::move(arguments), where);
   } else if (cls.holds != Kind::absent) {
     hold(*object, arguments, where);
@@ -261,7 +264,7 @@ Value Interpreter::instantiate(values::Class& cls, Arguments arguments, Place wh
     call_library(
         *library_symbol(init_row->path).as<values::LibrarySymbol>(), self, std::move(arguments), where, expr);
   } else {
-    if (judged && refuses_all(cls, arguments, where, *expr)) return refused();
+    if (judged && call_check_->refuses_all(cls, arguments, where, *expr)) return refused();
     // `Settings(**read())`: the defaults that the class holds are those of who is given nothing.
     if (cls.open && arguments.spread) lose_fields(*this, *object);
     for (const auto& [name, value] : arguments.keywords)

@@ -1,5 +1,5 @@
 // Classes that describe data: dataclasses, named tuples, enums.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/classes/records.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -29,7 +29,7 @@ std::string_view annotation_name(const Expr* annotation) {
 // ---------------------------------------------------------------- dataclasses
 
 // The fields of the classes above, in Python's order: the furthest first.
-void Interpreter::inherit_fields(values::Class& cls) {
+void Records::inherit_fields(values::Class& cls) {
   if (!cls.fields.empty()) return;
   for (auto it = cls.order.rbegin(); it != cls.order.rend(); ++it)
     for (const values::ClassField& field : (*it)->fields) {
@@ -44,7 +44,7 @@ void Interpreter::inherit_fields(values::Class& cls) {
 
 void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool with_init) {
   cls.fields.clear();
-  inherit_fields(cls);
+  records_->inherit_fields(cls);
   cls.is_dataclass = true;
   if (!cls.stmt || !cls.body) return;
   bool after_marker = false;
@@ -137,7 +137,7 @@ std::vector<std::pair<Name, Value>> Interpreter::field_values(const values::Inst
 
 // ---------------------------------------------------------------- named tuples
 
-void Interpreter::finish_named_tuple(values::Class& cls) {
+void Records::finish_named_tuple(values::Class& cls) {
   inherit_fields(cls);
   if (!cls.stmt || !cls.fields.empty()) return;
   for (const Stmt* stmt : cls.stmt->body) {
@@ -153,7 +153,7 @@ void Interpreter::finish_named_tuple(values::Class& cls) {
   }
 }
 
-Value Interpreter::make_named(values::Class& cls, const Arguments& arguments, Place where) {
+Value Records::make_named(values::Class& cls, const Arguments& arguments, Place where) {
   std::vector<Value> items(cls.fields.size());
   for (std::size_t i = 0; i < items.size() && i < arguments.positional.size(); ++i)
     items[i] = arguments.positional[i];
@@ -169,7 +169,7 @@ Value Interpreter::make_named(values::Class& cls, const Arguments& arguments, Pl
   return made;
 }
 
-Value Interpreter::named_tuple_method(
+Value Records::named_tuple_method(
     Value self, std::string_view name, const Arguments& arguments, Place where) {
   const auto* tuple = self.as<values::Tuple>();
   if (name == "_replace") {
@@ -208,23 +208,23 @@ Value Interpreter::named_tuple_class(
 
 // ---------------------------------------------------------------- enums
 
-void Interpreter::finish_enum(values::Class& cls) {
+void Records::finish_enum(values::Class& cls) {
   std::optional<std::int64_t> last = 0;
-  const Value init = find_in_order(cls.order, Name("__init__"));
+  const Value init = run_.find_in_order(cls.order, Name("__init__"));
   for (const auto& [name, slot] : cls.body->names.entries()) {
     const std::string_view text = name.text();
     if (!slot->value || text.starts_with("_")) continue;
-    Value value = resolve(slot->value);
+    Value value = run_.resolve(slot->value);
     if (value.is(Kind::function) || value.is(Kind::class_)) continue;
-    if (is_a(value, "enum.auto")) {
+    if (run_.is_a(value, "enum.auto")) {
       value = cls.enum_is_text || !last ? heap().unseen("") : heap().integer(*last + 1);
     }
-    if (value.is(Kind::integer)) last = to_constant(value);
+    if (value.is(Kind::integer)) last = run_.to_constant(value);
     Value member;
     for (const Value& other : cls.members)
       if (const values::Slot* known = other.as<values::Instance>()->attributes.find(
               Name(values::ContextState::value));
-          known && (known->value == value || (known_key(value) && same_key(known->value, value))))
+          known && (known->value == value || (run_.known_key(value) && run_.same_key(known->value, value))))
         member = other;
     if (!member) {
       auto* object = heap().make<values::Instance>();
@@ -242,7 +242,7 @@ void Interpreter::finish_enum(values::Class& cls) {
       if (init.is(Kind::function)) {
         Arguments arguments{{value}, {}, false};
         if (value.is(Kind::tuple)) arguments.positional = value.as<values::Tuple>()->items;
-        call_function(*init.as<values::Function>(), std::move(arguments), cls.born, member);
+        run_.call_function(*init.as<values::Function>(), std::move(arguments), cls.born, member);
       }
       const values::Slot* kept = object->attributes.find(Name("_value_"));
       keep("value", kept->value);
@@ -252,16 +252,17 @@ void Interpreter::finish_enum(values::Class& cls) {
   }
 }
 
-Value Interpreter::enum_member(values::Class& cls, Value wanted, Place where) {
-  bool known = known_key(wanted);
+Value Records::enum_member(values::Class& cls, Value wanted, Place where) {
+  bool known = run_.known_key(wanted);
   for (const Value& member : cls.members) {
     if (member == wanted) return member;
     const values::Slot* value = member.as<values::Instance>()->attributes.find(Name("value"));
     if (!value) continue;
-    if (known_key(value->value) && known && same_key(value->value, wanted)) return member;
-    known = known && known_key(value->value);
+    if (run_.known_key(value->value) && known && run_.same_key(value->value, wanted)) return member;
+    known = known && run_.known_key(value->value);
   }
-  if (known && !find_in_order(cls.order, Name("_missing_"))) return raise_builtin("ValueError", where);
+  if (known && !run_.find_in_order(cls.order, Name("_missing_")))
+    return run_.raise_builtin("ValueError", where);
   return heap().unseen("", where);
 }
 

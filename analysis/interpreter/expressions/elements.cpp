@@ -4,6 +4,7 @@
 #include "interpreter/loops/loop_shape.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
 #include "syntax/spelling.hpp"
 #include "values/kept.hpp"
@@ -271,12 +272,12 @@ Value Interpreter::element(Value iterable, Place where) {
     if (!state) return heap().unseen("", where);
     std::vector<Value> items = state->items;
     if (state->rest) items.push_back(state->rest);
-    for (const Value& item : items) open_empty(item);
+    for (const Value& item : items) unseen_->open_empty(item);
     const Value any = any_of(items);
     return any ? any : heap().unseen("", where);
   }
   case Kind::tuple: {
-    for (const Value& item : iterable.as<values::Tuple>()->items) open_empty(item);
+    for (const Value& item : iterable.as<values::Tuple>()->items) unseen_->open_empty(item);
     const Value any = any_of(iterable.as<values::Tuple>()->items);
     return any ? any : heap().unseen("", where);
   }

@@ -1,6 +1,7 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and
 // comparisons.cpp.
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
@@ -445,14 +446,14 @@ Value Interpreter::lookup(Name name, const Expr& node) {
     if (const values::Slot* slot = scope->names.find(name); slot && slot->value) {
       const Value value = resolve(slot->value);
       note_used(scope, name);
-      return value ? (scope->parent ? value : found_global(*scope, name, value))
+      return value ? (scope->parent ? value : unseen_->found_global(*scope, name, value))
                    : heap().unseen(name.text(), here(node));
     }
   }
   if (const values::Scope* globals = frame_->scope->globals) {
     note_used(globals, name);
     if (const values::Slot* slot = globals->names.find(name); slot && slot->value)
-      return found_global(*globals, name, resolve(slot->value));
+      return unseen_->found_global(*globals, name, resolve(slot->value));
   }
   if (ModuleRun* module = loader_->installed_module(frame_->scope->globals))
     if (const Value found = loader_->lazy_name(*module, name)) return found;

@@ -1,5 +1,6 @@
 // What `object[index]` is, by the kind of the object.
 #include "interpreter/builtins/lacking_keys.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
@@ -100,7 +101,7 @@ Value Interpreter::subscript(Value object, Value index, const Expr& node) {
   object = resolve(object);
   const Place where = here(node);
   note_choice_by_text(resolve(index));
-  record_window(object, resolve(index), where);
+  noted_->record_window(object, resolve(index), where);
   return Subscript{*this, object, index, node, where}.result();
 }
 
@@ -116,7 +117,7 @@ Value Interpreter::Subscript::result() {
     return run.heap().unseen("", where);
   case Kind::dict: return of_dict();
   case Kind::tensor:
-    run.record_picked(object, run.resolve(index), where);
+    run.noted_->record_picked(object, run.resolve(index), where);
     return run.library_.subscript(run, object, index, node, where);
   case Kind::instance: return of_instance();
   case Kind::unknown: return of_unknown();
@@ -247,7 +248,7 @@ Value Interpreter::Subscript::of_unknown() {
   for (std::size_t i = 0; i < unknown->items.size(); ++i)
     if (const auto& [key, value] = unknown->items[i]; run.same_key(key, index)) {
       if (const values::Slot* stored = stored_item(*unknown, i)) return run.resolve(stored->value);
-      run.record_part(*unknown, key, value, where);
+      run.noted_->record_part(*unknown, key, value, where);
       return value;
     }
   return new_item_of_unknown();
@@ -297,7 +298,7 @@ Value Interpreter::Subscript::new_item_of_unknown() {
       run.heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::len)).value =
           Value::of(length);
   unknown->items.push_back({index, made});
-  run.record_part(*unknown, index, made, where);
+  run.noted_->record_part(*unknown, index, made, where);
   return made;
 }
 

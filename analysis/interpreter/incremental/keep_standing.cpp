@@ -1,6 +1,7 @@
 // A function, or a class with one of its methods, goes on with a new body; or a statement with other comments
 // in it. See body_edit.hpp, replay.hpp.
 #include "interpreter/calls/called_names.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/root_runner.hpp"
@@ -156,7 +157,7 @@ void IncrementalRun::put_body(const FunctionStmt& was, const FunctionStmt& is, s
   function.stmt = &is;
   function.parameters = is.parameters;
   function.chunk = chunk;
-  run_.communicating_.clear();
+  run_.unseen_->forget_communication();
   record_.written.erase(&was);
 }
 

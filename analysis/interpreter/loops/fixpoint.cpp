@@ -1,6 +1,7 @@
 // Loops whose iterations are not known one by one. Their head gets a state that is a fixpoint: it holds
 // before every iteration. Iterations are run dry on it; what an iteration changes is widened; then one
 // iteration is run for the record.
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/loops/next_iteration.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -365,7 +366,7 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
     event_->counts = run_.iteration_counts(shape_.length);
   if (told)
     for (values::Slot* slot : carries_) {
-      run_.mark_earlier(slot->value);
+      run_.noted_->mark_earlier(slot->value);
       if (!run_.record_.earlier || !histories_.contains(slot)) continue;
       auto* const own = carried_ ? carried_ : heap().make<values::Unknown>();
       if (mark_carried(heap(), run_.record_.earlier, own, slot->value)) carried_ = own;

@@ -1,5 +1,6 @@
 // The order that widening needs (does one value stand for another?), and one iteration of a loop. Their
 // fixpoint is in fixpoint.cpp.
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
@@ -322,7 +323,7 @@ bool Interpreter::covers(Value wide, Value value) const {
 
 Flow Interpreter::run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
   if (target.iterations++ > 0 && dry_runs_ == 0) {
-    mark_earlier(target.iteration_mark);
+    noted_->mark_earlier(target.iteration_mark);
     auto* mark = record_.earlier ? heap().make<values::Unknown>() : nullptr;
     bool any = false;
     if (mark)
@@ -338,7 +339,7 @@ Flow Interpreter::run_iteration(LoopTarget& target, const std::function<Flow()>&
   target.iteration_mark = begin.mark();
   target.kept.clear();
   Flow flow = body();
-  if (flow == Flow::normal) record_kept(target);
+  if (flow == Flow::normal) noted_->record_kept(target);
   begin.commit();
   return merge_exits(begin, target.continues, flow, nullptr, loose);
 }

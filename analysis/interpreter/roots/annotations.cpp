@@ -2,7 +2,7 @@
 // comments such as
 // `# [batch, seq, hidden]` after an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
@@ -99,9 +99,9 @@ std::optional<Annotated> annotated(const Library& library, const Expr& annotatio
 
 }  // namespace
 
-std::optional<Shape> Interpreter::annotated_shape(
+std::optional<Shape> Annotations::annotated_shape(
     const Expr* annotation, Place where, std::map<std::string, Int, std::less<>>& names) {
-  const auto given = annotation ? annotated(library_, *annotation) : std::nullopt;
+  const auto given = annotation ? annotated(run_.library_, *annotation) : std::nullopt;
   if (!given) return std::nullopt;
   Shape shape;
   shape.ndim_known = !given->open;
@@ -125,13 +125,13 @@ std::optional<Shape> Interpreter::annotated_shape(
   return shape;
 }
 
-void Interpreter::judge_annotation(
+void Annotations::judge_annotation(
     const Expr* annotation, std::uint32_t chunk, Value value, Place where, std::string_view what) {
-  value = resolve(value);
+  value = run_.resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
-  if (!annotation || annotation->kind != ExprKind::subscript || dry_runs_ > 0 || !value.is(Kind::tensor))
+  if (!annotation || annotation->kind != ExprKind::subscript || run_.dry_runs_ > 0 || !value.is(Kind::tensor))
     return;
-  const auto given = annotated(library_, *annotation);
+  const auto given = annotated(run_.library_, *annotation);
   if (!given) return;
   const Shape& shape = value.as<values::Tensor>()->now()->shape;
   const std::size_t count = given->dims.size() + given->tail.size();
@@ -157,26 +157,26 @@ void Interpreter::judge_annotation(
   auto* event = record_.event<ProblemEvent>();
   event->problem = values::ProblemKind::annotation;
   event->place = where;
-  event->calls = site_;
-  event->guarded = may_not_fail();
-  event->assumption = assumption();
+  event->calls = run_.site_;
+  event->guarded = run_.may_not_fail();
+  event->assumption = run_.assumption();
   const Place declared{chunk, annotation->span};
   event->text = (what.starts_with("The ") ? std::string(what) : values::code(what)) + " is annotated as " +
       values::code(record_.text(declared)) + ", and is `[" + text + "]`";
   event->evidence.emplace_back(declared, "annotated here");
-  append(event);
+  run_.append(event);
 }
 
 // `x = f(y)  # [batch, seq, hidden]`
-void Interpreter::name_by_comment(Value value, const Stmt& stmt) {
-  value = resolve(value);
+void Annotations::name_by_comment(Value value, const Stmt& stmt) {
+  value = run_.resolve(value);
   if (!value.is(Kind::tensor)) return;
   const auto* state = value.as<values::Tensor>()->now();
   if (!state->shape.ndim_known ||
       std::all_of(
           state->shape.dims.begin(), state->shape.dims.end(), [](const Dim& dim) { return dim.size; }))
     return;
-  const ChunkOf& chunk = record_.chunks[chunk_];
+  const ChunkOf& chunk = record_.chunks[run_.chunk_];
   const std::string_view all = chunk.module->text->bytes();
   std::string_view line = all.substr(std::min<std::size_t>(chunk.absolute(stmt.span).end, all.size()));
   line = line.substr(0, std::min(line.find('\n'), line.size()));

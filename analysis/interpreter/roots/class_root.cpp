@@ -1,5 +1,6 @@
 // A class as a root: an object of it is made on symbols, what its methods may have set by then is not known,
 // and the methods run on it.
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
@@ -143,18 +144,18 @@ void RootRunner::ClassRoot::lose_set_by(const FunctionStmt& method, bool inherit
 
 void RootRunner::ClassRoot::lose_changed_containers(const Changes& changes) {
   for (const Name name : changes.changed)
-    if (const values::Slot* slot = set_attribute(name)) run.escape(slot->value);
+    if (const values::Slot* slot = set_attribute(name)) run.unseen_->escape(slot->value);
   for (const Name name : changes.changed_within)
     if (const values::Slot* slot = object->attributes.find(name);
         slot && run.resolve(slot->value).is(Kind::dict))
       for (const auto& [key, item] : std::vector(values::Heap::dict_state(run.resolve(slot->value))->items))
-        run.escape(item);
+        run.unseen_->escape(item);
   for (const auto& [outer, inner] : changes.changed_in)
     if (const values::Slot* slot = set_attribute(outer))
       if (const Value part = run.resolve(slot->value); part.is(Kind::instance))
         if (const values::Slot* held = part.as<values::Instance>()->attributes.find(inner);
             held && held->value)
-          run.escape(held->value);
+          run.unseen_->escape(held->value);
 }
 
 // So may the method of a part that it calls: self.data.load(path).
@@ -172,7 +173,7 @@ void RootRunner::ClassRoot::lose_changed_parts(const Changes& changes) {
     lose_set(run, held, within);
     for (const Name name : within.changed)
       if (const values::Slot* inner = held.attributes.find(name); inner && inner->value)
-        run.escape(inner->value);
+        run.unseen_->escape(inner->value);
   };
   for (const auto& [outer, part_method] : changes.calls_in)
     if (const values::Slot* slot = set_attribute(outer))

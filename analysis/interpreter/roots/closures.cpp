@@ -1,6 +1,7 @@
 // Functions that a function makes and hands out: to unseen code, in a container, as its result. Nobody in the
 // file calls them, so they are run where the function has ended, on symbols, with what they captured as it is
 // then.
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -34,7 +35,7 @@ void RootRunner::run_closures(const std::vector<values::Function*>& made) {
   if (run_.incremental_->unit()) run_.incremental_->unit()->built = true;
   // Any of them may have been called before, and have changed what they share.
   Speculation called_before(run_);
-  for (values::Function* each : made) run_.escape(Value::of(Kind::function, each));
+  for (values::Function* each : made) run_.unseen_->escape(Value::of(Kind::function, each));
   for (std::size_t i = 0; i < std::min(made.size(), most_closures); ++i) {
     const auto under = made_under_.find(made[i]);
     run_root(*made[i], {}, nullptr, under == made_under_.end() ? Cond{} : under->second);

@@ -8,7 +8,9 @@
 #include "interpreter/roots/hooks.hpp"
 #include "interpreter/roots/root_runner.hpp"
 
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
+#include "interpreter/roots/annotations.hpp"
 #include "syntax/text.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -101,7 +103,7 @@ void RootRunner::run_roots(ModuleRun& run_of, const std::shared_ptr<const syntax
   run_.incremental_->replay().end = run_.incremental_->moments();
   if (record_.on_statements) record_.on_statements();
   run_.in_roots_ = true;
-  run_.set_by_functions_.clear();
+  run_.unseen_->forget_set_by_functions();
   ran_.clear();
   for (const auto& [function, reached] : reached_)
     if (reached) ran_.insert(static_cast<const FunctionStmt*>(function));
@@ -231,7 +233,7 @@ Value RootRunner::symbolic_parameter(
   if (parameter.kind == ParameterKind::var_positional)
     return heap().open_list(heap().unseen("", born), nullptr, values::ListKind::tuple);
   if (parameter.kind == ParameterKind::var_keyword) return heap().dict({}, true, heap().unseen("", born));
-  const auto annotated = run_.annotated_shape(parameter.annotation,
+  const auto annotated = run_.annotations_->annotated_shape(parameter.annotation,
       {function.chunk, parameter.annotation ? parameter.annotation->span : parameter.span},
       run_.annotated_names_);
   const auto known = annotated ? annotated : given_shape(function, parameter);

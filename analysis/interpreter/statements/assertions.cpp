@@ -1,7 +1,7 @@
 // assert: what it states holds from here on. One that states something false of sizes is a problem, told with
 // the values.
+#include "interpreter/statements/assertions.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
-#include "interpreter/interpreter.hpp"
 
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
@@ -109,26 +109,26 @@ bool is_open(const Values& values, bool in_roots, bool in_constructor) {
 
 }  // namespace
 
-bool Interpreter::in_test() const {
+bool Assertions::in_test() const {
   const auto is_test = [](std::string_view name) {
     return name.starts_with("test") || name.starts_with("Test") || name.starts_with("_test");
   };
-  for (const Frame* frame = frame_; frame; frame = frame->outer)
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer)
     if (frame->function && (is_test(frame->function->name.text()) || is_test(frame->function->qualified)))
       return true;
   return false;
 }
 
-void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) {
-  if (dry_runs_ > 0 || branches_ > 0 || !assumed_.empty() || in_test()) return;
-  const bool in_constructor = frame_->function && frame_->function->name.text() == "__init__";
-  if (is_open(values, in_roots_, in_constructor)) return;
+void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
+  if (run_.dry_runs_ > 0 || run_.branches_ > 0 || !run_.assumed_.empty() || in_test()) return;
+  const bool in_constructor = run_.frame_->function && run_.frame_->function->name.text() == "__init__";
+  if (is_open(values, run_.in_roots_, in_constructor)) return;
   std::vector<const CompareExpr*> found;
   comparisons(*stmt.test, found);
   for (const CompareExpr* test : found) {
     if (test->ops.size() != 1 || test->ops[0] == CompareOp::is || test->ops[0] == CompareOp::is_not) continue;
     const Expr &left = *test->left, &right = *test->rights[0];
-    const Value a = resolve(value_of(values, left)), b = resolve(value_of(values, right)),
+    const Value a = run_.resolve(value_of(values, left)), b = run_.resolve(value_of(values, right)),
                 outcome = value_of(values, *test);
     if (!is_size(a) || !is_size(b) || !outcome.is(Kind::boolean) || (is_literal(left) && is_literal(right)))
       continue;
@@ -138,16 +138,16 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     named_parts(right, parts);
     // A sum of truths counts what was asked for, and is no size.
     const auto holds_truths = [&](const Expr* argument) {
-      const Value value = resolve(value_of(values, *argument));
+      const Value value = run_.resolve(value_of(values, *argument));
       if (value.is(Kind::boolean)) return true;
       const auto any = [&](const auto& items) {
-        return std::ranges::any_of(items, [&](Value item) { return resolve(item).is(Kind::boolean); });
+        return std::ranges::any_of(items, [&](Value item) { return run_.resolve(item).is(Kind::boolean); });
       };
       return value.is(Kind::tuple) ? any(value.as<values::Tuple>()->items)
                                    : value.is(Kind::list) && any(values::Heap::list_state(value)->items);
     };
     const auto is_truth = [&](const Expr* part) {
-      if (resolve(value_of(values, *part)).is(Kind::boolean)) return true;
+      if (run_.resolve(value_of(values, *part)).is(Kind::boolean)) return true;
       if (part->kind != ExprKind::call) return false;
       const auto& given = as<CallExpr>(*part).arguments;
       return std::any_of(given.begin(), given.end(), holds_truths);
@@ -157,9 +157,9 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     std::vector<std::string> told;
     auto* event = record_.event<ProblemEvent>();
     const auto tell = [&](const Expr& expr) {
-      const Value value = resolve(value_of(values, expr));
+      const Value value = run_.resolve(value_of(values, expr));
       if (!is_size(value)) return;
-      const std::string name(record_.text(here(expr)));
+      const std::string name(record_.text(run_.here(expr)));
       // What an earlier condition has made one number is that.
       const auto least = value.is(values::Kind::integer) ? symbols().lower(value.integer()) : std::nullopt,
                  most = least ? symbols().upper(value.integer()) : std::nullopt;
@@ -177,68 +177,68 @@ void Interpreter::judge_assertion(const AssertStmt& stmt, const Values& values) 
     // has to choose, and the default stands for no choice.
     const bool with_a_literal = parts.size() == 1 &&
         (parts[0] == &left ? is_literal(right) : parts[0] == &right && is_literal(left));
-    if (with_defaults_ && with_a_literal && parts[0]->kind == ExprKind::name) continue;
+    if (run_.with_defaults_ && with_a_literal && parts[0]->kind == ExprKind::name) continue;
     const auto is_given = [&](const Expr& side) {
       return is_literal(side) || side.kind == ExprKind::name || side.kind == ExprKind::attribute;
     };
-    if (limits_.with_defaults && is_given(left) && is_given(right)) continue;
+    if (run_.limits_.with_defaults && is_given(left) && is_given(right)) continue;
     // How many of several things hold, say, is no size.
     if (std::none_of(parts.begin(), parts.end(),
-            [&](const Expr* part) { return is_size(resolve(value_of(values, *part))); }))
+            [&](const Expr* part) { return is_size(run_.resolve(value_of(values, *part))); }))
       continue;
     event->problem = values::ProblemKind::assertion;
-    event->place = here(*stmt.test);
-    event->calls = site_;
+    event->place = run_.here(*stmt.test);
+    event->calls = run_.site_;
     event->node = stmt.test;
-    event->guarded = may_not_fail();
+    event->guarded = run_.may_not_fail();
     event->text = "This assertion never holds: " +
-        (text.empty() ? std::string(record_.text(here(*test))) + " is false" : text);
-    append(event);
+        (text.empty() ? std::string(record_.text(run_.here(*test))) + " is false" : text);
+    run_.append(event);
     return;
   }
 }
 
 // What the ranks hold against each other: `assert rank < num_gpus` ends rank 1 where rank 0 goes on with one
 // process.
-void Interpreter::record_open_assertion(const AssertStmt& stmt, Cond holds) {
-  if (!limits_.as_rank && symbols().sharing(holds) != symbolic::Sharing::divergent) return;
+void Assertions::record_open_assertion(const AssertStmt& stmt, Cond holds) {
+  if (!run_.limits_.as_rank && symbols().sharing(holds) != symbolic::Sharing::divergent) return;
   auto* event = record_.event<BranchEvent>();
-  event->place = {chunk_, stmt.span};
-  event->calls = site_;
+  event->place = {run_.chunk_, stmt.span};
+  event->calls = run_.site_;
   event->condition = holds;
   event->stmt = &stmt;
-  append(event);
-  if (catching_ == 0) return;
-  if (OperationEvent* raised = record_implied(
-          values::InternalRow::raised, {}, {library_symbol("builtins.AssertionError")}, {}, event->place))
+  run_.append(event);
+  if (run_.catching_ == 0) return;
+  if (OperationEvent* raised = run_.record_implied(values::InternalRow::raised, {},
+          {run_.library_symbol("builtins.AssertionError")}, {}, event->place))
     event->no.events.push_back(raised);
 }
 
-Flow Interpreter::run_assert(const AssertStmt& stmt) {
+Flow Assertions::run_assert(const AssertStmt& stmt) {
   Values values;
-  auto* const outer = traced_;
-  const Frame* const outer_frame = traced_frame_;
-  traced_ = &values;
-  traced_frame_ = frame_;
-  const Cond holds = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
-  traced_ = outer;
-  traced_frame_ = outer_frame;
-  if (killed_) {
-    killed_ = false;
-    return leave(ExitKind::raise, stmt, raised_);
+  auto* const outer = run_.traced_;
+  const Frame* const outer_frame = run_.traced_frame_;
+  run_.traced_ = &values;
+  run_.traced_frame_ = run_.frame_;
+  const Cond holds = run_.truth(asked_for_truth(run_, run_.evaluate(*stmt.test), run_.here(*stmt.test)));
+  run_.traced_ = outer;
+  run_.traced_frame_ = outer_frame;
+  if (run_.killed_) {
+    run_.killed_ = false;
+    return run_.leave(ExitKind::raise, stmt, run_.raised_);
   }
   switch (symbols().decide(holds)) {
   case Answer::no:
     judge_assertion(stmt, values);
-    raised_ = library_symbol("builtins.AssertionError");
-    return leave(ExitKind::raise, stmt, raised_);
+    run_.raised_ = run_.library_symbol("builtins.AssertionError");
+    return run_.leave(ExitKind::raise, stmt, run_.raised_);
   case Answer::yes: return Flow::normal;
   case Answer::unknown: symbols().doubt(holds); break;
   }
   record_open_assertion(stmt, holds);
-  if (!symbols().assume(holds)) return leave(ExitKind::raise, stmt, raised_);
-  learn_ndims(*this, frame_->scope->names, holds);
-  path_.push_back(holds);
+  if (!symbols().assume(holds)) return run_.leave(ExitKind::raise, stmt, run_.raised_);
+  learn_ndims(run_, run_.frame_->scope->names, holds);
+  run_.path_.push_back(holds);
   return Flow::normal;
 }
 

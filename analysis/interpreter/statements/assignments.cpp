@@ -1,7 +1,10 @@
 // `=`, `+=` and annotated assignments, and what goes to each kind of target.
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/calls/noted_events.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/residual.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -68,7 +71,7 @@ void Interpreter::Assignment::annotated(const AnnAssignStmt& assign) {
   if (!assign.value) return;
   const Value value = run.evaluate(*assign.value);
   if (!run.killed_)
-    run.judge_annotation(assign.annotation, run.chunk_, value, run.here(*assign.value),
+    run.annotations_->judge_annotation(assign.annotation, run.chunk_, value, run.here(*assign.value),
         run.record_.text(run.here(*assign.target)));
   if (!run.killed_) run.run_assign(*assign.target, value);
 }
@@ -80,7 +83,7 @@ void Interpreter::Assignment::plain(const AssignStmt& assign) {
     return spread(assign, star);
   const Value value = run.evaluate(*assign.value);
   if (run.killed_) return;
-  run.name_by_comment(value, stmt);
+  run.annotations_->name_by_comment(value, stmt);
   if (assign.targets.size() != 1) {
     for (const Expr* target : assign.targets) run.run_assign(*target, value);
     return;
@@ -93,9 +96,9 @@ void Interpreter::Assignment::plain(const AssignStmt& assign) {
   }
   is_noted = is_noted || fills_entry(target);
   if (run.killed_) return;
-  if (is_noted) run.note_assigned(target, value, where);
+  if (is_noted) run.noted_->note_assigned(target, value, where);
   run.run_assign(target, value);
-  if (is_noted) run.note_assigned(target, {}, where);
+  if (is_noted) run.noted_->note_assigned(target, {}, where);
 }
 
 // b, n, d, h = *x.shape, self.heads: that so many sizes are asked for tells of how many dimensions x is.
@@ -186,9 +189,9 @@ void Interpreter::Assignment::augmented(const AugAssignStmt& assign) {
       ? run.library_.augment(run, assign.op, changed, operand, node, where)
       : run.binary(assign.op, before, operand, node);
   const bool sums = assign.op == BinaryOp::add && !run.killed_;
-  if (sums) run.note_assigned(*assign.target, operand, where);
+  if (sums) run.noted_->note_assigned(*assign.target, operand, where);
   run.run_assign(*assign.target, made);
-  if (sums) run.note_assigned(*assign.target, {}, where);
+  if (sums) run.noted_->note_assigned(*assign.target, {}, where);
 }
 
 namespace {
@@ -292,7 +295,7 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
     const Value stored = resolve(value);
     const bool becomes_column = object.as<values::Unknown>()->unseen &&
         (stored.is(Kind::list) || stored.is(Kind::tuple));
-    if (becomes_column) escape(stored);
+    if (becomes_column) unseen_->escape(stored);
     store_item(*this, *object.as<values::Unknown>(), index,
         becomes_column ? heap().unknown_from({stored}, here(target)) : value);
   } else if (object.is(Kind::tensor))

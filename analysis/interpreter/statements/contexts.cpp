@@ -2,6 +2,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
 
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
@@ -214,7 +215,7 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
     // What its base class has called on the quiet may fill what it holds.
     if (object->cls && (object->cls->open || object->cls->native))
       for (const auto& [name, slot] : std::vector(object->attributes.entries()))
-        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) run.escape(slot->value);
+        if (slot->value.is(Kind::list) || slot->value.is(Kind::dict)) run.unseen_->escape(slot->value);
   } else if (manager.is(Kind::unknown)) {
     // A file is its own manager.
     const values::Slot* path = manager.as<values::Unknown>()->attributes.find(Name(values::FileState::path));

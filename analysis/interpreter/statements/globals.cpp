@@ -1,5 +1,5 @@
 // Globals as a function that nobody calls finds them: what other functions set may have any value by then.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/self_writes.hpp"
@@ -12,14 +12,14 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-Value Interpreter::found_outside(Value found) {
-  if (!in_roots_ || !frame_ || (!found.is(Kind::list) && !found.is(Kind::dict))) return found;
+Value UnseenCode::found_outside(Value found) {
+  if (!run_.in_roots_ || !run_.frame_ || (!found.is(Kind::list) && !found.is(Kind::dict))) return found;
   const bool is_list = found.is(Kind::list);
   const bool empty = is_list
       ? values::Heap::list_state(found)->items.empty() && !values::Heap::list_state(found)->open
       : values::Heap::dict_state(found)->items.empty() && !values::Heap::dict_state(found)->open;
   if (!empty) return found;
-  const Frame* outermost = frame_;
+  const Frame* outermost = run_.frame_;
   while (outermost->outer) outermost = outermost->outer;
   const std::uint64_t birth = is_list ? found.as<values::List>()->state.birth
                                       : found.as<values::Dict>()->state.birth;
@@ -93,8 +93,8 @@ void open_attributes(values::Heap& heap, values::Instance& object, const std::ve
 }
 }  // namespace
 
-Value Interpreter::found_global(const values::Scope& globals, Name name, Value found) {
-  if (!in_roots_ || !frame_) return found;
+Value UnseenCode::found_global(const values::Scope& globals, Name name, Value found) {
+  if (!run_.in_roots_ || !run_.frame_) return found;
   const bool own_object = found.is(Kind::instance) && found.as<values::Instance>()->cls &&
       found.as<values::Instance>()->cls->stmt;
   if (!is_constant(found) && !own_object) return found_outside(found);
@@ -115,8 +115,8 @@ Value Interpreter::found_global(const values::Scope& globals, Name name, Value f
   // The file that asks, and the one that made it.
   open_attributes(heap(), object, set_by_functions(globals), name);
   if (object.born.chunk < record_.chunks.size())
-    if (const auto made_in = loader_->modules().find(record_.chunks[object.born.chunk].path);
-        made_in != loader_->modules().end() && made_in->second.object && made_in->second.object->globals)
+    if (const auto made_in = run_.loader_->modules().find(record_.chunks[object.born.chunk].path);
+        made_in != run_.loader_->modules().end() && made_in->second.object && made_in->second.object->globals)
       for (const auto& [other, slot] : made_in->second.object->globals->names.entries())
         if (slot->value == found)
           open_attributes(heap(), object, set_by_functions(*made_in->second.object->globals), other);

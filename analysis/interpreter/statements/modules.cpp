@@ -1,6 +1,7 @@
 // Modules of the program: imports run a file once; cycles see what is there so far.
 #include "interpreter/builtins/builtin_call.hpp"
 #include "interpreter/calls/outside_write.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/incremental/library_import.hpp"
 #include "interpreter/interpreter.hpp"
@@ -466,7 +467,7 @@ Value ModuleLoader::module_attribute(values::ModuleObject& module, Name name, Pl
   run_.note_used(module.globals, name);
   if (module.globals)
     if (const values::Slot* slot = module.globals->names.find(name); slot && slot->value)
-      return run_.found_global(*module.globals, name, run_.resolve(slot->value));
+      return run_.unseen_->found_global(*module.globals, name, run_.resolve(slot->value));
   if (ModuleRun* installed = installed_module(module.globals))
     if (const Value found = lazy_name(*installed, name)) return found;
   const auto it = modules_.find(std::string(module.path));

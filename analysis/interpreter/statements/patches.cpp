@@ -1,6 +1,6 @@
 // What is put in the place of something by its name, as tests do: `setattr(module, "load", …)`,
 // `patch("package.module.load")`.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/self_writes.hpp"
@@ -43,30 +43,30 @@ std::optional<std::string_view> below_module(std::string_view dotted, std::strin
 }
 }  // namespace
 
-void Interpreter::lose_patched(const Arguments& arguments, Place where) {
+void UnseenCode::lose_patched(const Arguments& arguments, Place where) {
   constexpr std::size_t most_asked =
       3;  // arguments: `patch(target, new)` names what it replaces among the first
   const auto lose = [&](Value owner, std::string_view attribute) {
-    owner = resolve(owner);
+    owner = run_.resolve(owner);
     const syntax::Name wanted(attribute);
     bool found = owner.is(Kind::library);
     if (owner.is(Kind::module)) {
       const auto* globals = owner.as<values::ModuleObject>()->globals;
       found = globals && globals->names.value(wanted);
     } else if (owner.is(Kind::class_)) {
-      found = static_cast<bool>(find_in_order(owner.as<values::Class>()->order, wanted));
+      found = static_cast<bool>(run_.find_in_order(owner.as<values::Class>()->order, wanted));
     } else if (owner.is(Kind::instance)) {
       // Past the object's own ways to set an attribute: it may be one of them that is called here.
       auto* object = owner.as<values::Instance>();
-      if (object->attributes.find(wanted) || (object->cls && find_in_order(object->cls->order, wanted)))
+      if (object->attributes.find(wanted) || (object->cls && run_.find_in_order(object->cls->order, wanted)))
         heap().set(heap().slot_of(object->attributes, wanted), heap().unseen(attribute, where));
       return;
     }
-    if (found) set_attribute(owner, wanted, heap().unseen(attribute, where), where);
+    if (found) run_.set_attribute(owner, wanted, heap().unseen(attribute, where), where);
   };
   const auto& given = arguments.positional;
   for (std::size_t i = 0; i < std::min(given.size(), most_asked); ++i) {
-    const Value text = resolve(given[i]);
+    const Value text = run_.resolve(given[i]);
     if (!text.is(Kind::string) || !is_dotted(text.text())) continue;
     if (i > 0) {
       lose(given[i - 1], text.text());
@@ -74,10 +74,10 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
     }
     const auto dot = text.text().rfind('.');
     if (dot == std::string_view::npos) continue;
-    if (const std::string path(library_.canonical(text.text())); library_.find(path))
-      note_replaced(heap(), outermost_globals(frame_), path);
+    if (const std::string path(run_.library_.canonical(text.text())); run_.library_.find(path))
+      note_replaced(heap(), outermost_globals(run_.frame_), path);
     const std::string_view attribute = text.text().substr(dot + 1);
-    for (const auto& [path, module] : loader_->modules()) {
+    for (const auto& [path, module] : run_.loader_->modules()) {
       const auto rest = module.object && module.object->globals
           ? below_module(text.text().substr(0, dot), path)
           : std::nullopt;
@@ -88,8 +88,8 @@ void Interpreter::lose_patched(const Arguments& arguments, Place where) {
         left.remove_prefix(std::min(left.size(), part.text().size() + 1));
         // A module that is being imported, or was not seen, has no names yet.
         const auto* globals = owner.is(Kind::module) ? owner.as<values::ModuleObject>()->globals : nullptr;
-        owner = resolve(globals          ? globals->names.value(part)
-                : owner.is(Kind::class_) ? find_in_order(owner.as<values::Class>()->order, part)
+        owner = run_.resolve(globals     ? globals->names.value(part)
+                : owner.is(Kind::class_) ? run_.find_in_order(owner.as<values::Class>()->order, part)
                                          : Value{});
       }
       if (owner) lose(owner, attribute);

@@ -1,6 +1,9 @@
 // Statements, other than assignments, loops, imports, class bodies, `with`, `try` and `match`.
+#include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/roots/annotations.hpp"
+#include "interpreter/statements/assertions.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -109,7 +112,7 @@ Flow Interpreter::run(const Stmt& stmt) {
   case StmtKind::delete_:
     for (const Expr* target : as<DeleteStmt>(stmt).targets) run_delete(*target);
     return after_expression(stmt);
-  case StmtKind::assert_: return run_assert(as<AssertStmt>(stmt));
+  case StmtKind::assert_: return assertions_->run_assert(as<AssertStmt>(stmt));
   case StmtKind::if_: return run_if(as<IfStmt>(stmt));
   case StmtKind::while_: return run_while(as<WhileStmt>(stmt));
   case StmtKind::for_: return run_for(as<ForStmt>(stmt));
@@ -155,7 +158,8 @@ Flow Interpreter::run_return(const ReturnStmt& stmt) {
   const Value value = stmt.value ? evaluate(*stmt.value) : Value::none();
   if (killed_) return after_expression(stmt);
   if (stmt.value && frame_->function && frame_->function->stmt && frame_->function->stmt->returns)
-    judge_annotation(frame_->function->stmt->returns, chunk_, value, here(*stmt.value), "The result");
+    annotations_->judge_annotation(
+        frame_->function->stmt->returns, chunk_, value, here(*stmt.value), "The result");
   return leave(ExitKind::return_, stmt, value);
 }
 
@@ -187,18 +191,18 @@ void Interpreter::run_delete(const Expr& target) {
       std::vector<std::int64_t> places;
       if (index.is(Kind::slice)) {
         const auto picked = slice_of(size, *index.as<values::SliceObject>());
-        if (!picked) return escape(object);
+        if (!picked) return unseen_->escape(object);
         places = *picked;
       } else {
         const auto at = to_constant(index);
-        if (!at || *at >= size || *at < -size) return escape(object);
+        if (!at || *at >= size || *at < -size) return unseen_->escape(object);
         places.push_back(*at < 0 ? *at + size : *at);
       }
       std::sort(places.rbegin(), places.rend());
       for (const std::int64_t i : places) state.items.erase(state.items.begin() + i);
       heap().set_list(object, std::move(state));
     } else {
-      escape(object);
+      unseen_->escape(object);
     }
   } else if (target.kind == ExprKind::attribute) {
     const auto& attribute_target = as<AttributeExpr>(target);

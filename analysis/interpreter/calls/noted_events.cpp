@@ -1,7 +1,7 @@
 // What a program does with tensors besides computing with them: it keeps them from iteration to iteration,
 // shows them, turns them into numbers, reads parts of what it loaded. Recorded as operations whose rows the
 // library names with a '$'.
-#include "interpreter/interpreter.hpp"
+#include "interpreter/calls/noted_events.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "values/devices.hpp"
@@ -123,23 +123,23 @@ Value key_of(const OperationEvent& kept) { return kept.arguments.size() > 1 ? ke
 }  // namespace
 
 // `target = target + operand` is about to happen; without an operand, it has happened.
-void Interpreter::note_assigned(const Expr& target, Value operand, Place where) {
-  if (dry_runs_ > 0 || !in_loop() || (operand && !tensor_in(*this, operand))) return;
+void NotedEvents::note_assigned(const Expr& target, Value operand, Place where) {
+  if (run_.dry_runs_ > 0 || !run_.in_loop() || (operand && !tensor_in(run_, operand))) return;
   // Names and attributes of what they hold, as they are: nothing is run.
   const auto held = [&](const Expr& expr, const auto& again) -> Value {
-    if (expr.kind == ExprKind::name) return resolve(lookup(as<NameExpr>(expr).id, expr));
+    if (expr.kind == ExprKind::name) return run_.resolve(run_.lookup(as<NameExpr>(expr).id, expr));
     if (expr.kind != ExprKind::attribute) return {};
     const Value object = again(*as<AttributeExpr>(expr).object, again);
     const values::Slot* slot = object.is(Kind::instance)
         ? object.as<values::Instance>()->attributes.find(as<AttributeExpr>(expr).attribute)
         : nullptr;
-    return slot ? resolve(slot->value) : Value{};
+    return slot ? run_.resolve(slot->value) : Value{};
   };
   // A tensor with a graph is about to be added to the entry, or has been: as in note_kept, of one entry
   // alone.
   const auto note_entry = [&](const values::Slot& state, Value key) {
     std::vector<LoopTarget*> around;  // the loop that runs, and the one around it
-    for (const Frame* frame = frame_; frame; frame = frame->outer)
+    for (const Frame* frame = run_.frame_; frame; frame = frame->outer)
       for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && around.size() < 2; ++it)
         around.push_back(*it);
     if (!key.is(Kind::string)) return;
@@ -147,7 +147,7 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
     const auto same = [&](const Kept& kept) {
       return kept.slot == &state && key_of(*kept.event) && key_of(*kept.event).text() == key.text();
     };
-    const Value tensor = operand ? tensor_in(*this, operand) : Value{};
+    const Value tensor = operand ? tensor_in(run_, operand) : Value{};
     for (LoopTarget* loop : around) {
       if (!operand)
         for (Kept& kept : loop->kept)
@@ -164,13 +164,14 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
       for (Kept& kept : loop->kept)
         if (same(kept) && kept.content == now) kept.content = {};
       if (!from_before || again) continue;
-      if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor, key}, {}, where))
+      if (OperationEvent* event = run_.record_implied(
+              values::InternalRow::kept, {}, {tensor, key}, {}, where))
         loop->kept.push_back({&state, {}, event});
     }
   };
   const values::Slot* slot = nullptr;
   if (target.kind == ExprKind::name) {
-    slot = &variable(as<NameExpr>(target).id);
+    slot = &run_.variable(as<NameExpr>(target).id);
   } else if (target.kind == ExprKind::attribute) {
     const Value object = held(*as<AttributeExpr>(target).object, held);
     if (object.is(Kind::instance))
@@ -180,7 +181,7 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
     const Expr& index = *as<SubscriptExpr>(target).index;
     // The other entries of the dict are written in each iteration, too.
     if (object.is(Kind::dict) && index.kind == ExprKind::string)
-      return note_entry(object.as<values::Dict>()->state, resolve(evaluate(index)));
+      return note_entry(object.as<values::Dict>()->state, run_.resolve(run_.evaluate(index)));
     if (object.is(Kind::dict))
       slot = &object.as<values::Dict>()->state;
     else if (object.is(Kind::list))
@@ -194,11 +195,11 @@ void Interpreter::note_assigned(const Expr& target, Value operand, Place where) 
 // A tensor with a graph is about to be added to what lies in the slot; without a tensor, it has been. It has
 // to be added to what earlier iterations left there. Whether the next iterations find it is seen at the end
 // of the iteration.
-void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) {
-  if (dry_runs_ > 0) return;
+void NotedEvents::note_kept(const values::Slot& slot, Value added, Place where) {
+  if (run_.dry_runs_ > 0) return;
   // The loop that runs, and the one around it: the inner one may go through a few things that are known.
   LoopTarget *inner = nullptr, *outer = nullptr;
-  for (const Frame* frame = frame_; frame && !outer; frame = frame->outer)
+  for (const Frame* frame = run_.frame_; frame && !outer; frame = frame->outer)
     for (auto it = frame->loops.rbegin(); it != frame->loops.rend() && !outer; ++it)
       (inner ? outer : inner) = *it;
   if (!inner) return;
@@ -218,7 +219,7 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
       if (kept.content == slot.value) kept.content = {};
       known = known || kept.event->place == where;
     }
-  const Value tensor = tensor_in(*this, added);
+  const Value tensor = tensor_in(run_, added);
   if (!tensor) return;
   const auto from_before = [&](const LoopTarget& target) {
     if (slot.birth > target.iteration_mark.clock) return false;
@@ -230,10 +231,10 @@ void Interpreter::note_kept(const values::Slot& slot, Value added, Place where) 
         written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
   };
   if (from_before(*inner))
-    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+    if (OperationEvent* event = run_.record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
       inner->kept.push_back({&slot, {}, event});
   if (outer && !known && from_before(*outer))
-    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+    if (OperationEvent* event = run_.record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
       outer->kept.push_back({&slot, {}, event});
 }
 
@@ -247,26 +248,26 @@ bool may_be(Value left, Value content, int depth = 0) {
 }  // namespace
 
 // At the end of an iteration. What some iterations begin anew is marked by a third argument.
-void Interpreter::record_kept(const LoopTarget& target) {
+void NotedEvents::record_kept(const LoopTarget& target) {
   for (const Kept& each : target.kept) {
     if (!each.content) continue;
     const Value key = key_of(*each.event);
     const Value left = key ? entry_of(each.slot->value, key) : each.slot->value;
     if (left == each.content) {
-      append(each.event);
+      run_.append(each.event);
     } else if (may_be(left, each.content)) {
       OperationEvent& event = *each.event;
       event.arguments.resize(2);
       event.arguments.push_back(heap().boolean(true));
       event.tensors.resize(event.arguments.size() + 1);
       event.lists.resize(event.arguments.size());
-      append(&event);
+      run_.append(&event);
     }
   }
 }
 
 // What an iteration leaves in a variable is, in the next one, a tensor of an earlier iteration.
-void Interpreter::mark_earlier(Value value, int depth) {
+void NotedEvents::mark_earlier(Value value, int depth) {
   if (value.is(Kind::tuple) && depth == 0) {
     for (const Value& item : value.as<values::Tuple>()->items) mark_earlier(item, depth + 1);
     return;
@@ -285,19 +286,19 @@ void Interpreter::mark_earlier(Value value, int depth) {
   state.graph.push_back(record_.earlier);
   heap().set(tensor->state, Value::of(Kind::state, heap().state(state)));
 }
-void Interpreter::mark_earlier(values::Mark since) {
+void NotedEvents::mark_earlier(values::Mark since) {
   for (const auto& [slot, before] : heap().written(since))
     if (slot->birth <= since.clock) mark_earlier(slot->value);
 }
 
 // A tensor is printed, formatted or becomes a number.
-void Interpreter::record_read(Value value, Place where) {
-  if (dry_runs_ > 0) return;
-  value = resolve(value);
+void NotedEvents::record_read(Value value, Place where) {
+  if (run_.dry_runs_ > 0) return;
+  value = run_.resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
-  if (value.is(Kind::tensor) && in_loop())
-    if (OperationEvent* event = record_implied(values::InternalRow::read, value, {}, {}, where))
-      append(event);
+  if (value.is(Kind::tensor) && run_.in_loop())
+    if (OperationEvent* event = run_.record_implied(values::InternalRow::read, value, {}, {}, where))
+      run_.append(event);
 }
 
 // Of interest are batches whose size may differ from one to the next.
@@ -311,38 +312,83 @@ void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
     append(event);
 }
 
-void Interpreter::record_part(values::Unknown& whole, Value key, Value part, Place where) {
+void NotedEvents::record_part(values::Unknown& whole, Value key, Value part, Place where) {
   if (!whole.loaded) return;
   if (part.is(Kind::unknown)) part.as<values::Unknown>()->loaded = true;
-  if (OperationEvent* event = record_implied(
+  if (OperationEvent* event = run_.record_implied(
           values::InternalRow::part, Value::of(Kind::unknown, &whole), {key}, part, where))
-    append(event);
+    run_.append(event);
 }
 
 // x[i], x[:, i]: in a loop over the positions of a dimension.
-void Interpreter::record_picked(Value tensor, Value index, Place where) {
-  if (dry_runs_ > 0 || !in_loop()) return;
+void NotedEvents::record_picked(Value tensor, Value index, Place where) {
+  if (run_.dry_runs_ > 0 || !run_.in_loop()) return;
   Value at = index;
   if (index.is(Kind::tuple))
     for (const Value& item : index.as<values::Tuple>()->items)
-      if (const Value one = resolve(item); one.is(Kind::integer)) at = one;
+      if (const Value one = run_.resolve(item); one.is(Kind::integer)) at = one;
   if (at.is(Kind::integer))
-    if (OperationEvent* event = record_implied(values::InternalRow::picked, tensor, {at}, {}, where))
-      append(event);
+    if (OperationEvent* event = run_.record_implied(values::InternalRow::picked, tensor, {at}, {}, where))
+      run_.append(event);
 }
 
 // data[i : i + n], where i is the index of a sample: the samples around it have parts in common with it.
-void Interpreter::record_window(Value data, Value index, Place where) {
-  if (dry_runs_ > 0 || !index.is(Kind::slice)) return;
+void NotedEvents::record_window(Value data, Value index, Place where) {
+  if (run_.dry_runs_ > 0 || !index.is(Kind::slice)) return;
   const auto& slice = *index.as<values::SliceObject>();
-  const Value lower = resolve(slice.lower), upper = resolve(slice.upper);
+  const Value lower = run_.resolve(slice.lower), upper = run_.resolve(slice.upper);
   if (!lower.is(Kind::integer) || !upper.is(Kind::integer)) return;
   if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) < Sharing::local) return;
   const Int width = symbols().sub(upper.integer(), lower.integer());
   if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
-  if (OperationEvent* event = record_implied(
+  if (OperationEvent* event = run_.record_implied(
           values::InternalRow::window, data, {lower, Value::of(width)}, {}, where))
-    append(event);
+    run_.append(event);
+}
+
+void Interpreter::note_gradient_written(Value of, Place where, const Row* by) {
+  // An optimizer that the program writes works on gradients, as every other does.
+  for (const CallSite* call = site_; call; call = call->outer)
+    if (const values::Class* cls = call->function ? call->function->owner : nullptr; cls && cls->native &&
+        cls->native->row && cls->native->row->operation == values::Operation::optimizer_made)
+      return;
+  OperationEvent* event = noted_->note_tensor_set("grad.__set__", of, where);
+  if (!event) return;
+  event->tensors.resize(1);
+  event->by = by;
+}
+
+void Interpreter::note_weights_written(Value weights, Value numbers, Place where) {
+  OperationEvent* event = noted_->note_tensor_set("data.__set__", weights, where);
+  if (!event) return;
+  event->arguments = {numbers};
+  event->tensors = {weights.as<values::Tensor>()->now(), numbers.as<values::Tensor>()->now()};
+}
+
+// As if the attribute of a tensor were assigned to. Null in a run whose events nobody reads.
+OperationEvent* NotedEvents::note_tensor_set(std::string_view attribute, Value of, Place where) {
+  const Row* row = run_.dry_runs_ > 0 ? nullptr : run_.method_row(run_.library_.types().tensor, attribute);
+  if (!row) return nullptr;
+  auto* event = record_.event<OperationEvent>();
+  event->place = where;
+  event->calls = run_.site_;
+  event->row = row;
+  event->self = run_.resolve(of);
+  event->around = run_.around_;
+  run_.append(event);
+  return event;
+}
+
+void Interpreter::note_seed(Value seed, std::optional<Stream> stream, bool partly) {
+  Seeds seeds = Seeds::unknown;
+  seed = resolve(seed);
+  if (seed && !heap().is_unseen(seed))
+    seeds = heap().sharing(seed) == Sharing::uniform ? Seeds::same : Seeds::by_rank;
+  // The last seed holds, where it is set for certain.
+  const bool certain = !partly && path_.empty() && generic_depth_ == 0;
+  for (std::size_t i = 0; i < seeds_.size(); ++i)
+    if (Seeds& own = seeds_[i]; !stream || i == static_cast<std::size_t>(*stream))
+      own = certain || own == Seeds::never || own == seeds ? seeds : Seeds::unknown;
 }
 
 }  // namespace stepzero::interpreter
