@@ -1,5 +1,6 @@
 // loop/unshifted-targets: a causal model is trained to tell the very tokens that it was given, each at its
 // own position.
+#include "libraries/table/names.hpp"
 #include "libraries/table/op.hpp"
 #include "rules/losses.hpp"
 #include "rules/provenance.hpp"
@@ -27,12 +28,18 @@ bool is_causal(const Record& record, const Producer& made) {
   return causal.is(Kind::boolean) && record.symbols.decide(causal.condition()) == symbolic::Answer::yes;
 }
 
+// Does it move the numbers to other positions of a sequence?
+bool shifts(const Producer& made) {
+  return semantics(made) == OpSemantics::padded || libraries::operator_name(*made.row) == "roll";
+}
+
 // The tensor and what it holds the numbers of, in their places or in another shape.
 std::unordered_set<const void*> same_numbers(const TensorState* state) {
   std::unordered_set<const void*> found;
   while (state && found.insert(identity(state)).second) {
     const OpSemantics by = semantics(state);
     if (by != OpSemantics::same && by != OpSemantics::rearranged && by != OpSemantics::reordered) break;
+    if (shifts(*state->made)) break;
     state = input(*state->made);
   }
   return found;
@@ -56,8 +63,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   for (const TensorState* each : ancestors(scores)) {
     if (!each->made) continue;
     // Scores that were cut or moved are compared with other positions.
-    const std::string_view name = libraries::last_part(each->made->row->path);
-    if (name == "roll" || name == "pad") return;
+    if (shifts(*each->made)) return;
     causal = causal || is_causal(record, *each->made);
     given = given || looks_up(*each->made, tokens);
   }
