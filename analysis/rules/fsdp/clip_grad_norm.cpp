@@ -51,7 +51,7 @@ void check(const Record& record, Report& report) {
       });
       if (wrap == wraps.end() || !shards_gradients(*wrap) || !once(clip.place)) return;
       Finding* finding = report.add(Severity::warning, clip.place, clip.calls,
-          "`clip_grad_norm_` of torch.nn.utils sees only this rank's part of the gradients: each rank computes another norm and clips by another factor. `FullyShardedDataParallel` has a `clip_grad_norm_` of its own, which adds up the norms of all ranks.");
+          "`clip_grad_norm_` of torch.nn.utils sees only this rank's part of the gradients: each rank computes another norm and clips by another factor. Call `clip_grad_norm_` of the `FullyShardedDataParallel` model, which adds up the norms of all ranks.");
       if (!finding) return;
       report.relate(*finding, wrap->event->place, "the gradients are sharded here");
       offer(record, clip, report, *finding);

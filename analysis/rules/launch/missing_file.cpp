@@ -165,7 +165,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       Finding& finding = report.add(meant.empty() ? Severity::information : Severity::warning, word->written,
           "There is no file `" + file + "` where this launch is started, in the folder of `" +
               line.script->text +
-              "`: whoever opens it raises FileNotFoundError, after the launcher has started all processes." +
+              "`: opening it raises FileNotFoundError, after the launcher has started all processes." +
               (meant.empty() ? "" : " Did you mean `" + meant + "`?"));
       if (!meant.empty() && word->written.end - word->written.begin == file.size())
         report.fix(finding, "Write " + meant, false, word->written, meant);

@@ -143,7 +143,7 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
         std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " +
             (place ? "`" + place->text + "`"
                    : "127.0.0.1, which stands where `--master_addr` is not given,") +
-            " is each node itself");
+            " is each node itself. Pass the address of node 0");
 }
 
 // What knows SLURM, MPI or files, or hands the processes on to a framework or to others.
@@ -277,7 +277,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
             port ? port->written : line.command->words[line.first].span,
             "two jobs of one machine meet at port " + own +
                 (port ? "" : ", which stands where `--master_port` is not given") +
-                ": the second fails with \"address already in use\" while the first runs");
+                ": the second fails with \"address already in use\" while the first runs. Give each its own `--master_port`");
         report.relate(finding, other.line->command->words[other.line->first].span,
             "this one still runs: it was started with `&`");
         break;

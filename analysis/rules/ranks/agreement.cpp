@@ -126,10 +126,9 @@ bool Meeting::differ_in_groups() const {
 Meeting::Verdict Meeting::tell_groups() {
   view.place(mismatch, *comm);
   return told(Cause::making_groups,
-      "All ranks must create the same groups in the same order: here " + me + " creates one of " +
-          rank_words(comm->made, 0) + ", and " + her + " at the same time one of " +
-          rank_words(first.made, 0) +
-          ". They wait for each other, or the group connects other ranks than are meant.");
+      "The ranks create different groups at the same time: " + me + " one of " + rank_words(comm->made, 0) +
+          ", and " + her + " one of " + rank_words(first.made, 0) +
+          ". They wait for each other, or the group connects the wrong ranks. Create the same groups in the same order on all ranks.");
 }
 
 Meeting::Verdict Meeting::tell_no_member() {
@@ -138,7 +137,7 @@ Meeting::Verdict Meeting::tell_no_member() {
   return told(Cause::root,
       "Rank " + std::to_string(*comm->root) + ", which " + call() + " is told to use here on " + me +
           ", is no member of the group of " + rank_words(comm->members, 0) +
-          ": src and dst are ranks of the whole job.");
+          ": src and dst are ranks of the whole job. Name a member of the group.");
 }
 
 Meeting::Verdict Meeting::tell_roots() {
@@ -153,6 +152,7 @@ Meeting::Verdict Meeting::tell_roots() {
     mismatch.certain = false;
     mismatch.by_surprise = true;
   }
+  mismatch.text += " Pass the same root on all ranks.";
   relate_first();
   return Verdict::told;
 }
@@ -162,7 +162,8 @@ Meeting::Verdict Meeting::tell_order() {
   return told(Cause::order,
       "The ranks go through their tensors in different orders: in this " + call() + " a tensor of " +
           count(*comm->elements, "element") + " on " + me + " meets one of " +
-          std::to_string(*first.elements) + " on " + her + ".");
+          std::to_string(*first.elements) + " on " + her +
+          ". Go through the tensors in the same order on all ranks.");
 }
 
 Meeting::Verdict Meeting::tell_sizes() {
@@ -170,11 +171,13 @@ Meeting::Verdict Meeting::tell_sizes() {
   if (sizes_differ())
     told(Cause::size,
         "The tensors of this " + call() + " differ in size: " + count(*comm->elements, "element") + " on " +
-            me + ", " + std::to_string(*first.elements) + " on " + her + ".");
+            me + ", " + std::to_string(*first.elements) + " on " + her +
+            ". Give every rank a tensor of the same size.");
   else
     told(Cause::size,
         "The tensors of this " + call() + " differ in dtype: " + std::string(name(comm->dtype)) + " on " +
-            me + ", " + std::string(name(first.dtype)) + " on " + her + ".");
+            me + ", " + std::string(name(first.dtype)) + " on " + her +
+            ". Convert them to the same dtype first.");
   relate_first();
   return Verdict::told;
 }

@@ -155,10 +155,11 @@ bool CauseSearch::Pair::by_attempt() {
   mismatch.text = guard->yes ? "Rank " + std::to_string(other) + " skips " + this_one(mismatch.name) +
           " when its `try` raises, and rank " + std::to_string(owner) + " waits in it forever."
                              : "Rank " + std::to_string(owner) + " enters " + this_one(mismatch.name) +
-          " only because its `try` raised: rank " + std::to_string(other) + " had none, and " +
+          " only because its `try` raised: that of rank " + std::to_string(other) + " did not, so it " +
           (next ? "goes on to " + call_text(next->name) + search.view_.at_line(next->place)
                 : std::string("never enters it")) +
           ".";
+  mismatch.text += " Let all ranks enter it after the `try`, with a flag that tells who failed.";
   mismatch.related.push_back({guard->place, "the try"});
   return true;
 }
@@ -296,7 +297,7 @@ void CauseSearch::Pair::word_order() {
       (next ? ", where " + other_words() + " enters " + call_text(next->name) +
                   search.view_.at_line(next->place)
             : std::string()) +
-      ". They wait for each other forever, or exchange garbage.";
+      ". They wait for each other forever, or exchange garbage. Enter them in the same order on all ranks.";
   if (theirs && theirs->place)
     mismatch.related.push_back(
         {theirs->place, other_words() + " enters " + call_text(theirs->name) + " here"});
@@ -304,10 +305,10 @@ void CauseSearch::Pair::word_order() {
 
 void CauseSearch::Pair::word_making_groups() {
   if (guard) stand_at_guard();
-  mismatch.text = "All ranks, members or not, must create process groups together and in the same order: " +
-      owner_words() + " calls " + call_text(mismatch.name) + " here, and " + other_words() +
+  mismatch.text = owner_words() + " calls " + call_text(mismatch.name) + " here, and " + other_words() +
       (next ? " goes on to " + call_text(next->name) + search.view_.at_line(next->place) : " never does") +
-      ". ";
+      ": all ranks, members or not, must create process groups together and in the same order. ";
+  mismatch.text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(mismatch.text[0])));
   if (search.numbers_fit()) {
     mismatch.severity = Severity::warning;
     mismatch.text +=

@@ -30,8 +30,8 @@ Value unsharded_gradients(Call& call) {
       (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
   if (is_sharded)
     call.run.problem(values::ProblemKind::truth_of_text, call)->text =
-        "Under `no_sync()` of `FullyShardedDataParallel` each rank keeps the gradients of all parameters whole until the last micro-batch, which takes as much memory as the model itself. Without it each backward reduces them, and each "
-        "rank keeps its share only: accumulation works all the same.";
+        "Under `no_sync()` of `FullyShardedDataParallel` each rank keeps the gradients of all parameters whole until the last micro-batch, which takes as much memory as the model itself. Leave it out: each backward then reduces them, "
+        "each rank keeps only its share, and accumulation works all the same.";
   return context(call);
 }
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held
