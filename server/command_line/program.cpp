@@ -195,34 +195,34 @@ private:
   }
 
   void add_schedule() {
-    CLI::App* command = app_.add_subcommand("schedule", "Print who communicates what, rank by rank");
+    CLI::App* command = app_.add_subcommand("schedule", "Print what each rank communicates, and with whom");
     add_paths(*command);
     add_format(*command, {"text", "json", "svg", "mermaid"});
     add_world(*command);
     command->footer(
-        "A line without columns is what every rank does. Of a folder, files that communicate are told.");
+        "A line without columns is what every rank does. For a folder, only files that communicate are shown.");
   }
 
   void add_memory() {
-    CLI::App* command = app_.add_subcommand("memory", "Print what a training step takes of a GPU's memory");
+    CLI::App* command = app_.add_subcommand("memory", "Print how much GPU memory a training step needs");
     add_paths(*command);
     add_format(*command, {"text", "json", "html"});
-    command->add_option("--gpu", gpu_, "The memory of the GPU: which batch fits it")->type_name("SIZE");
+    command->add_option("--gpu", gpu_, "The memory of the GPU: also print the largest batch that fits")->type_name("SIZE");
     command
-        ->add_option("--world", world_, "Processes that share the work: what is told is of one of them (1)")
+        ->add_option("--world", world_, "Processes that share the work; the amounts are those of one process (1)")
         ->type_name("N")
         ->check(CLI::Range(1, 65536));
     command->add_option("--batch", batch_, "The batch size (the program's own)")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 24));
-    command->add_option("--set", settings_, "What a size, constant or option of the program is taken to be")
+    command->add_option("--set", settings_, "A value for a size, constant or option of the program")
         ->type_name("NAME=VALUE")
         ->allow_extra_args(false);
-    command->add_option("--device", device_, "Whose kernels are asked what they keep")
+    command->add_option("--device", device_, "The device whose kernels decide what is kept")
         ->type_name("cuda|cpu")
         ->check(one_of({"cuda", "cpu"}));
     command->footer(
-        "What the program leaves open stays open: \"4*B*T*50257\" is evaluated by --set B=8. A sum of which something is not known says so.");
+        "Sizes that the program leaves open stay symbols: --set B=8 evaluates \"4*B*T*50257\". A sum that is not wholly known says \"at least\".");
   }
 
   void add_rules() {

@@ -41,7 +41,10 @@ function configuration(rules) {
     const rule = summary.get(name);
     if (!rule && !families[name]) throw new Error(`settings.mjs has no sentence about the family ${name}`);
     if (!rule) return families[name];
-    return `${rule.summary[0].toUpperCase()}${rule.summary.slice(1)}. Default: ${rule.severity}.`;
+    // Code at the beginning stays as it is written: "scaler.update() before the step".
+    const isCode = /[_.()]/.test(rule.summary.split(" ")[0]);
+    const first = isCode ? rule.summary[0] : rule.summary[0].toUpperCase();
+    return `${first}${rule.summary.slice(1)}. Default: ${rule.severity}.`;
   };
   const list = (description) => ({
     type: "array",
