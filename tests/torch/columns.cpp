@@ -3,6 +3,7 @@
 // nobody ever finds.
 #include "libraries/table/columns.hpp"
 #include "footprint/saving_table.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "libraries/table/names.hpp"
 #include "libraries/table/table.hpp"
 
@@ -36,6 +37,13 @@ void hold(const std::vector<libraries::Column>& columns) {
 TEST_CASE("Columns beside the table name operators by their own names") { hold(libraries::columns()); }
 
 TEST_CASE("So do the columns of what operators keep in memory") { hold(footprint::columns()); }
+
+TEST_CASE("Classes with roles and schedules have rows") {
+  for (const std::string_view name : libraries::names_with_roles()) {
+    INFO(name);
+    CHECK(libraries::table().find(name));
+  }
+}
 
 TEST_CASE("The record of an operator is complete") {
   std::unordered_map<const values::OperatorInfo*, std::string_view> names;

@@ -22,7 +22,7 @@ void check(const Record& record, Report& report) {
     if (!region || region->enabled == Answer::no || region->device != "cuda") return;
     // What the refusal is about is the type of the input: only what is surely not float32 by then is told.
     if (!once(loss.place)) return;
-    const bool module = loss.row->path.find("BCELoss") != std::string_view::npos;
+    const bool module = loss.row->kind == values::RowKind::method;
     Finding* finding = report.add(region->enabled == Answer::yes ? Severity::error : Severity::warning,
         loss.place, loss.calls,
         code(module ? "BCELoss" : "binary_cross_entropy") + " raises under `autocast`" + region->when +

@@ -1,4 +1,5 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
+#include "libraries/table/class_roles.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -87,7 +88,8 @@ const values::Object* drops(Value function) {
   parts.add(function);
   for (const values::Object* object : parts.found) {
     const auto* layer = dynamic_cast<const Instance*>(object);
-    if (!layer || !layer->native || layer->native->path.find("Dropout") == std::string_view::npos) continue;
+    if (!layer || !layer->native || libraries::role_of(layer->native) != libraries::ClassRole::drops)
+      continue;
     const Value p = layer->attributes.value(syntax::Name("p"));
     const bool is_off = (p.is(Kind::real) && p.real() == 0) || p.is(Kind::integer);
     if (!is_off) return layer;

@@ -1,5 +1,6 @@
 // config/scheduler-steps: a schedule of the learning rate that warms up for longer than it lasts, or that is
 // made for another number of steps than the training makes.
+#include "libraries/table/class_roles.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/handed.hpp"
@@ -134,9 +135,9 @@ Schedule schedule_of(const Record& record, const OperationEvent& made) {
   Schedule schedule;
   schedule.warmup = steps(record, argument(made, "num_warmup_steps"));
   schedule.total = steps(record, argument(made, "num_training_steps"));
-  // As transformers 5.23 computes them.
-  schedule.stays_at_zero = made.row->path.ends_with("get_linear_schedule_with_warmup");
-  schedule.rises_again = made.row->path.ends_with("get_cosine_schedule_with_warmup");
+  const libraries::ScheduleInfo info = libraries::schedule_info(*made.row);
+  schedule.stays_at_zero = info.stays_at_zero;
+  schedule.rises_again = info.rises_again;
   const Value step = attribute(made.self, values::OptimizerState::step);
   const values::Function* function = step.is(Kind::integer) ? own_function(argument(made, "lr_lambda"))
                                                             : nullptr;

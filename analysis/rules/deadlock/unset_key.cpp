@@ -1,6 +1,7 @@
 // deadlock/unset-key: a process waits for a key of a store that no process sets. Knows the keys that are
 // written in the program and, by the runs of the ranks, those made of the rank; is silent where one that is
 // set is not known.
+#include "libraries/table/class_roles.hpp"
 #include "rules/ranks/comparison.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -67,9 +68,8 @@ Keys keys_in(const Record& record) {
       // Whoever is handed a store may set any key.
       for (const Value& given : operation.arguments[0].as<values::Tuple>()->items)
         keys.known = keys.known &&
-            !(given.is(Kind::instance) && given.as<Instance>()->native &&
-                given.as<Instance>()->native->path.starts_with("torch.distributed.") &&
-                given.as<Instance>()->native->path.ends_with("Store"));
+            !(given.is(Kind::instance) &&
+                libraries::role_of(given.as<Instance>()->native) == libraries::ClassRole::store);
     }
   });
   return keys;

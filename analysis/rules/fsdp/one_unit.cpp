@@ -1,4 +1,5 @@
 // fsdp/one-unit: a model of many layers that is sharded as one piece.
+#include "libraries/table/class_roles.hpp"
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -10,6 +11,7 @@
 namespace stepzero::rules::fsdp::one_unit {
 
 using namespace interpreter;
+using libraries::ClassRole;
 using values::Kind;
 
 namespace {
@@ -27,10 +29,10 @@ bool is_layer(Value item) {
           (object->native &&
               std::ranges::find(large_layers, object->native->path) != std::end(large_layers)));
 }
+bool has_role(const Instance& part, ClassRole role) { return libraries::role_of(part.native) == role; }
+
 bool is_row_of_layers(const Instance& part) {
-  if (!part.native ||
-      (part.native->path != "torch.nn.ModuleList" && part.native->path != "torch.nn.Sequential"))
-    return false;
+  if (!has_role(part, ClassRole::layers)) return false;
   const Value items = attribute(&part, values::ContainerState::items);
   return items.is(Kind::list) &&
       static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >=
@@ -39,10 +41,7 @@ bool is_row_of_layers(const Instance& part) {
 
 // nn.TransformerEncoder(layer, 12)
 bool is_stack(const Record& record, const Instance& part) {
-  if (!part.native ||
-      (part.native->path != "torch.nn.TransformerEncoder" &&
-          part.native->path != "torch.nn.TransformerDecoder"))
-    return false;
+  if (!has_role(part, ClassRole::layer_stack)) return false;
   const auto layers = record.number(attribute(&part, "num_layers"));
   return layers && *layers >= static_cast<std::int64_t>(many);
 }
@@ -56,9 +55,7 @@ std::string layers_of(const Record& record, const Instance& module, int depth = 
     if (!slot->value.is(Kind::instance) || values::is_kept(name.text())) continue;
     const Instance& part = *slot->value.as<Instance>();
     if (is_row_of_layers(part)) return "`" + std::string(name.text()) + "`";
-    if (part.native &&
-        (part.native->path == "torch.nn.ModuleList" || part.native->path == "torch.nn.Sequential"))
-      continue;
+    if (has_role(part, ClassRole::layers)) continue;
     if (depth < deepest_named) {
       if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty())
         return "`" + std::string(name.text()) + "." + inner.substr(1);

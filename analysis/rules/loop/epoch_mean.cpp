@@ -1,6 +1,7 @@
 // loop/epoch-mean: means of batches are added up and divided by the number of samples. Knows the two by the
 // runs: what the loss averages over, and of what the length is taken. The sum and the division between them
 // are read from the text: both are numbers of Python, of which a run keeps no provenance.
+#include "libraries/table/class_roles.hpp"
 #include "rules/losses.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -75,8 +76,7 @@ bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
   const auto facts = seen.at(chunk, of);
   const bool all = !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
     const auto* data = fact->value.is(Kind::instance) ? fact->value.as<Instance>() : nullptr;
-    return data && data->native && data->native->path.starts_with("torch.utils.data.") &&
-        data->native->path.ends_with("Dataset");
+    return data && libraries::role_of(data->native) == libraries::ClassRole::samples;
   });
   return all || (of.kind == ExprKind::attribute && as<AttributeExpr>(of).attribute.text() == "dataset");
 }

@@ -1,5 +1,6 @@
 // loop/missing-clip: layers whose gradients grow without bound now and then are trained, and nothing clips
 // the gradients.
+#include "libraries/table/class_roles.hpp"
 #include "rules/digits.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
@@ -98,7 +99,7 @@ bool is_sharded(const TrainingRoot& training_root, Value optimizer) {
               of = attribute(parameters, values::OptimizerState::of);
   (void)training_root;
   const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
-  return model && model->native && model->native->path.ends_with("FullyShardedDataParallel");
+  return model && libraries::role_of(model->native) == libraries::ClassRole::shards_model;
 }
 
 constexpr double too_large = 1000;  // programs that clip late write up to this

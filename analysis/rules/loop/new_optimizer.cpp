@@ -4,6 +4,8 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/parts.hpp"
+#include "values/kept.hpp"
 #include "values/shape_text.hpp"
 
 #include <algorithm>
@@ -11,6 +13,7 @@
 namespace stepzero::rules::loop::new_optimizer {
 
 using namespace interpreter;
+using syntax::Name;
 using values::code;
 using values::Operation;
 
@@ -82,13 +85,99 @@ bool sets(const Record& record, std::uint32_t chunk, const syntax::Stmt& around,
   return found;
 }
 
-// `model` of `model.parameters()`, what the optimizer is made of; empty for anything else.
-std::string_view module_text(const Record& record, const OperationEvent& made) {
-  if (!made.expr || made.expr->arguments.empty() || made.expr->arguments[0]->kind != syntax::ExprKind::call)
-    return {};
-  const auto& call = syntax::as<syntax::CallExpr>(*made.expr->arguments[0]);
-  if (call.function->kind != syntax::ExprKind::attribute || !call.arguments.empty()) return {};
-  return record.text({made.place.chunk, syntax::as<syntax::AttributeExpr>(*call.function).object->span});
+using Owners = std::set<const Object*>;
+
+// What was there before a loop began: the run came to it earlier.
+class Earlier {
+public:
+  Earlier(const Record& record, const LoopEvent& loop) : record_(record), loop_(*loop.stmt) {
+    chunk_ = loop.place.chunk;
+    first_ = static_cast<std::size_t>(std::ranges::find_if(record.facts, [&](const Fact& fact) {
+      return is_inside(fact);
+    }) - record.facts.begin());
+  }
+  bool has(const Object* object) const {
+    const auto first = record_.facts.begin() + static_cast<std::ptrdiff_t>(first_);
+    return std::any_of(record_.facts.begin(), first,
+               [&](const Fact& fact) { return fact.value.object() == object; }) ||
+        std::any_of(first, record_.facts.end(),
+            [&](const Fact& fact) { return fact.value.object() == object && is_given(fact); });
+  }
+
+private:
+  bool is_inside(const Fact& fact) const {
+    return fact.place.chunk == chunk_ && loop_.span.holds(fact.place.span) &&
+        !(loop_.kind == syntax::StmtKind::for_ &&
+            syntax::as<syntax::ForStmt>(loop_).iterable->span.holds(fact.place.span));
+  }
+
+  // A parameter of the function around: its fact comes after the body.
+  bool is_given(const Fact& fact) const {
+    return fact.role == Fact::Role::parameter && fact.function && fact.function->stmt &&
+        fact.place.chunk == chunk_ && fact.function->stmt->span.holds(loop_.span);
+  }
+
+  const Record& record_;
+  const syntax::Stmt& loop_;
+  std::uint32_t chunk_ = 0;
+  std::size_t first_ = 0;  // of the facts that the loop left
+};
+
+// What owns the tensors, if all of it was there before the iterations. One of
+// several, or a choice, may be another in each iteration: false.
+bool add_owners(Value trained, const Earlier& earlier, Owners& owners) {
+  switch (trained.kind) {
+  case values::Kind::instance: {
+    if (const Value of = attribute(trained, values::OptimizerState::of))
+      return add_owners(of, earlier, owners);
+    owners.insert(trained.object());
+    return !trained.as<Instance>()->of_many && earlier.has(trained.object());
+  }
+  case values::Kind::unknown: {
+    const auto& unknown = *trained.as<values::Unknown>();
+    owners.insert(&unknown);
+    if (unknown.of_many) return false;
+    // An attribute is made when it is first read.
+    const Value whole = unknown.attributes.value(Name(values::UnknownState::whole));
+    return earlier.has(&unknown) || (whole && add_owners(whole, earlier, owners));
+  }
+  case values::Kind::tensor: {
+    const auto& tensor = *trained.as<values::Tensor>();
+    const values::TensorState* state = tensor.now();
+    if (tensor.any_of)
+      return state && state->made && state->made->self && add_owners(state->made->self, earlier, owners);
+    owners.insert(&tensor);
+    return earlier.has(&tensor);
+  }
+  default: return false;
+  }
+}
+std::optional<Owners> owners_of(const OperationEvent& made, const Earlier& earlier) {
+  Value trained = attribute(made.self, values::OptimizerState::parameters);
+  // `model.parameters()` of a model that is not seen.
+  if (trained.is(values::Kind::unknown))
+    if (const Value by = trained.as<values::Unknown>()->attributes.value(
+            Name(values::UnknownState::given_by)))
+      trained = by;
+  Owners owners;
+  if (!add_owners(trained, earlier, owners)) return std::nullopt;
+  return owners;
+}
+
+// Is the same trained in each iteration, and goes on from where the one before
+// has left it?
+bool trains_the_same(const Record& record, const TrainingRoot& training_root, const TrainingEvent& made,
+    const LoopEvent& loop) {
+  const Earlier earlier(record, loop);
+  const auto owners = owners_of(*made.event, earlier);
+  if (!owners) return false;
+  return std::ranges::none_of(training_root.all, [&](const TrainingEvent& each) {
+    if (!each.in(&loop)) return false;
+    const OperationEvent& event = *each.event;
+    if (event.row->operation == Operation::optimizer_made && event.place == made.event->place)
+      return owners_of(event, earlier) != owners;
+    return event.row->operation == Operation::state_put && owners->contains(event.self.object());
+  });
 }
 
 // Moves the statement out of the loop, where all that it reads is there before.
@@ -130,11 +219,7 @@ void check(const Record& record, Report& report) {
       const LoopEvent& loop = *made.loops.back();
       const auto& optimizer = *made.event->self.as<Instance>();
       if (!loop.stmt || !repeats(loop) || !libraries::keeps_state(optimizer)) continue;
-      // What is trained is another in each iteration.
-      const std::string_view module = module_text(record, *made.event);
-      if (module.empty() || made.event->calls != loop.calls ||
-          sets(record, made.event->place.chunk, *loop.stmt, module))
-        continue;
+      if (!trains_the_same(record, training_root, made, loop)) continue;
       const TrainingEvent* step = only_step(record, training_root, made);
       if (!step || !once(made.event->place)) continue;
       const std::string kind(values::last_name(optimizer.native->path));
@@ -169,7 +254,7 @@ extern constexpr Rule rule = complete({
              "    loss_fn(model(x), y).backward()\n"
              "    optimizer.step()\n",
     .silent =
-        "Plain SGD, which keeps nothing; an optimizer that makes several steps, or whose state is loaded; one whose model the iteration makes as well; one that is handed to code that is not seen.",
+        "Plain SGD, which keeps nothing; an optimizer that makes several steps, or whose state is loaded; one whose model the iteration makes, or gives back its weights; one that is handed to code that is not seen.",
     .fix =
         "Moves the line before the loop, where the loop sets nothing that it reads. Not applied by itself: a learning rate may have been meant to change.",
     .fix_kind = FixKind::needs_decision,

@@ -1,5 +1,6 @@
 // loop/scheduler-order: a scheduler that steps before the optimizer, or more or less often than its numbers
 // were meant for.
+#include "libraries/table/class_roles.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -280,8 +281,8 @@ std::optional<std::int64_t> overrun(const Record& record, const Steps& scheduler
 std::optional<std::int64_t> comes_back_up(
     const Record& record, const Steps& scheduler, std::int64_t& period) {
   const OperationEvent& made = *scheduler.made->event;
-  const auto given = made.row->path.ends_with("CosineAnnealingLR") ? record.number(argument(made, "T_max"))
-                                                                   : std::nullopt;
+  const std::string_view parameter = libraries::schedule_info(*made.row).period;
+  const auto given = parameter.empty() ? std::nullopt : record.number(argument(made, parameter));
   if (!given || *given < 2) return std::nullopt;
   period = *given;
   const auto count = steps_in_all(record, scheduler);

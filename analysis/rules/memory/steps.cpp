@@ -1,4 +1,5 @@
 #include "rules/memory/steps.hpp"
+#include "libraries/table/class_roles.hpp"
 
 #include "rules/training/handed.hpp"
 #include "rules/training/training_loops.hpp"
@@ -24,8 +25,8 @@ struct HasSteps {
 bool is_sharded(const Instance& module) {
   if (module.attributes.find(syntax::Name(values::WrapperState::sharded))) return true;
   const std::string_view path = module.native ? module.native->path : std::string_view{};
-  return path.ends_with("FullyShardedDataParallel") || path.starts_with("deepspeed.") ||
-      path.starts_with("accelerate.") || path.starts_with("lightning.");
+  return libraries::role_of(module.native) == libraries::ClassRole::shards_model ||
+      path.starts_with("deepspeed.") || path.starts_with("accelerate.") || path.starts_with("lightning.");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
+#include "libraries/table/class_roles.hpp"
 #include "rules/provenance.hpp"
 #include "rules/ranks/job_size.hpp"
 #include "rules/rule.hpp"
@@ -102,7 +103,7 @@ void look_at_ranks(const Record& record, Report& report) {
     const auto streams = [](Value set) {
       const auto* native = set.as<Instance>()->cls ? set.as<Instance>()->cls->native
                                                    : set.as<Instance>()->native;
-      return native && native->path.ends_with("IterableDataset");
+      return libraries::role_of(native) == libraries::ClassRole::stream;
     };
     // A job of one process has nobody to share the data with.
     if (size_of_job(record, *reading.training->training_root->root) == 1) continue;

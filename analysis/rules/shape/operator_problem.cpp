@@ -1,6 +1,7 @@
 // Operators' own words become findings.
 #include "rules/shape/operator_problem.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/run_conditions.hpp"
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
@@ -445,8 +446,10 @@ std::string_view silence_of_devices(const Record& record, const ProblemEvent& pr
   };
   // A layer takes what lies where its weights do: whether the input is there too is no choice.
   if (of(problem, values::DeviceCondition::model_on_gpu) &&
-      takes(
-          record, problem, [](std::string_view name, symbolic::Cond) { return name.ends_with(".is_cuda"); }))
+      takes(record, problem, [](std::string_view name, symbolic::Cond) {
+        return name.find('.') != std::string_view::npos &&
+            values::last_name(name) == libraries::on_accelerator;
+      }))
     return "the model and its input lie on one device";
   // What several functions leave to their models is left to them on purpose, and no slip.
   const auto function_of = [](const ProblemEvent& one) {

@@ -1,5 +1,6 @@
 #include "rules/shape/unmoved_whole.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/shape/batch_names.hpp"
 #include "rules/source.hpp"
@@ -153,8 +154,9 @@ AroundLoop around_loop(const Record& record, Place place) {
 
 // Does the program say of its data that something moves them: what collates, or gives, samples?
 bool data_may_be_moved(const Record& record) {
-  for (const std::string_view word : {"prefetch", "ffcv", "dali", "BucketIterator"})
-    if (program_says(record, word)) return true;
+  if (std::ranges::any_of(
+          libraries::loads_to_device, [&](std::string_view word) { return program_says(record, word); }))
+    return true;
   bool moved = false;
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const Stmt* top = record.chunks[i].statement();

@@ -1,0 +1,46 @@
+// What classes of libraries are to rules, beside the operations that are
+// recorded of their objects.
+#pragma once
+
+#include "interpreter/library.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace stepzero::libraries {
+
+enum class ClassRole : std::uint8_t {
+  none,
+  layers,        // a module that holds others in a row
+  layer_stack,   // one that makes so many equal ones
+  drops,         // a layer that leaves out numbers at random
+  samples,       // a data set: its length is the number of its samples
+  stream,        // a data set without a length
+  store,         // of keys that the processes share
+  shards_model,  // a wrapper that leaves each process a part of the parameters
+};
+// Of the class or of the nearest one that it derives from; of none (null)
+// nothing.
+ClassRole role_of(const values::LibrarySymbol* cls);
+
+// What the learning rate of a schedule does beyond the number of steps that it
+// is made for.
+struct ScheduleInfo {
+  std::string_view period = {};  // the parameter that says after how many steps it comes back up
+  bool stays_at_zero = false;
+  bool rises_again = false;
+};
+ScheduleInfo schedule_info(const values::Row& made);
+
+// All names in the two tables, for the test that holds them against the rows.
+std::vector<std::string_view> names_with_roles();
+
+// Words by which a program says that its loader brings batches to a device: of FFCV, DALI, torchtext, and of
+// what prefetches.
+constexpr std::string_view loads_to_device[] = {"prefetch", "ffcv", "dali", "BucketIterator"};
+
+// The attribute of tensors that says whether they lie on the accelerator.
+constexpr std::string_view on_accelerator = "is_cuda";
+
+}  // namespace stepzero::libraries
