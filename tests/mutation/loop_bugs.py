@@ -267,7 +267,10 @@ def evaluated_by_callers(source, call):
         around = other.function(each)
         modes = [c for c in other.methods("eval") + other.methods("train")
                  if other.receiver(c) == other.said(given[0]) and other.function(c) is around and c.lineno < each.lineno]
-        if not modes or max(modes, key=lambda c: c.lineno).func.attr != "eval":
+        if not modes:
+            return False
+        last = max(modes, key=lambda c: c.lineno)
+        if last.func.attr != "eval" and [other.said(a) for a in last.args] != ["False"]:  # model.train(False)
             return False
     return bool(found)
 
@@ -426,13 +429,32 @@ def goes_before(source, statement, node):
     return around is not None and index < body.index(around)
 
 
+def part_of(moved):
+    """What a part, a view or a type of something is of: `batch` of `batch[:, 1:].float()`."""
+    while True:
+        if isinstance(moved, ast.Subscript):
+            moved = moved.value
+        elif isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute) and moved.func.attr in ("float", "long", "half", "view", "reshape", "contiguous"):
+            moved = moved.func.value
+        else:
+            return moved
+
+
 def moved_anyway(source, call):
     """Is what is moved there already by how it was made, or seen to by who loads it, or never used afterwards?"""
     moved, function, parent = call.func.value, source.function(call), source.parents.get(call)
-    made = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == source.said(moved) for t in n.targets)
+    # What an object does that is moved as a whole is its callers' business.
+    if getattr(function, "name", "") in ("to", "cuda", "cpu", "_apply"):
+        return True
+    made = [n for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == source.said(part_of(moved)) for t in n.targets)
             and source.function(n) is function and goes_before(source, n, call)]
     last = max(made, key=lambda n: n.lineno).value if made else None
     if isinstance(last, ast.Call) and source.called(last) in ("to", "cuda", "deepcopy"):
+        return True
+    # It is moved once more further on.
+    again = [c for c in source.methods("to", function) + source.methods("cuda", function)
+             if c is not call and source.said(part_of(c.func.value)) == source.said(part_of(moved)) and goes_before(source, source.statement(call), c)]
+    if again and isinstance(moved, (ast.Name, ast.Subscript, ast.Call)) and isinstance(part_of(moved), ast.Name):
         return True
     # A loss that is no layer of the library's seldom holds tensors.
     if isinstance(moved, ast.Call) and re.search("loss", source.called(moved), re.I):
@@ -536,7 +558,7 @@ FAMILIES = {
     "graph kept": (graph_kept, ["memory/retained-graph"], "backward"),
     "no_grad dropped": (no_grad, ["loop/grad-in-eval", "memory/retained-graph"], "no_grad|inference_mode"),
     "no_grad off a write": (no_grad_write, ["autograd/*"], "no_grad|inference_mode"),
-    "eval() deleted": (eval_mode, ["loop/eval-mode"], "eval"),
+    "eval() deleted": (eval_mode, ["loop/eval-mode", "call/no-attribute"], "eval"),
     "step deleted": (step_deleted, ["loop/missing-step", "amp/*", "loop/*"], "backward"),
     "backward deleted": (backward_deleted, ["loop/missing-backward", "loop/*", "amp/*"], "backward"),
     "clip late": (clip_late, ["loop/clip-after-step"], "clip_grad"),

@@ -76,6 +76,10 @@ class Source:
         parent = self.parents.get(call)
         return parent if isinstance(parent, ast.Expr) else None
 
+    def statement(self, node):
+        """The innermost statement that holds it."""
+        return next(n for n in [node, *self.up(node)] if isinstance(n, ast.stmt))
+
     def block(self, statement):
         """(the list of statements that holds it, its index)."""
         parent = self.parents[statement]
