@@ -9,7 +9,8 @@ constexpr std::size_t most_launches = 3;  // of one program that are run
 // What a launch decides is read with one of these: its arguments, its environment, the number of its
 // processes.
 constexpr std::string_view launch_readers[] = {"parse_args(", "parse_known_args(", "sys.argv", "environ",
-    "getenv", "init_process_group(", "init_device_mesh(", "deepspeed.initialize("};
+    "getenv", "init_process_group(", "init_device_mesh(", "deepspeed.initialize(", "TrainingArguments(",
+    "Accelerator("};
 }  // namespace
 
 bool reads_its_launch(const interpreter::Record& record, const program::Sources& sources) {
@@ -68,10 +69,10 @@ void tell_of_launch(const Launch& launch, const std::vector<StandingFindings::On
         });
   };
   std::erase_if(findings, [&](const rules::Finding& finding) {
-    return finding.severity > rules::Severity::warning || is_told(finding);
+    return finding.severity > rules::Severity::information || is_told(finding);
   });
   for (rules::Finding& finding : findings) {
-    finding.severity = rules::Severity::warning;
+    finding.severity = std::max(finding.severity, rules::Severity::warning);
     finding.message = "As launched by " + launch.name + ": " + finding.message;
     finding.related.push_back({{launch.path, {launch.begin, launch.end}}, "launched here"});
     // What mends one launch may break another.

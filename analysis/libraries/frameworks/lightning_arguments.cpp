@@ -194,7 +194,8 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
   }
   constexpr std::size_t least_letters = 5;  // shorter names are near each other by chance
   std::string_view meant = near(lower, known);
-  if (lower.size() < least_letters && !argument.is_closed &&
+  // Of strategies there are few, and those of other packages are near none.
+  if (lower.size() < least_letters && !argument.is_closed && argument.name != "strategy" &&
       // but one letter too many is no other name
       (lower.size() != meant.size() + 1 || !lower.starts_with(meant)))
     meant = {};

@@ -77,7 +77,7 @@ extern constexpr Rule rule = complete({
         "The batch that a step learns from is the micro-batch times the steps of accumulation times the processes. DeepSpeed computes it from its configuration and never looks at the batches: "
         "a loader with another `batch_size` trains on another effective batch than the learning rate was chosen for, and `train_batch_size`, the throughput in the logs and "
         "`engine.train_batch_size()` say the wrong number. The same holds of a `global_batch_size` in a configuration of the program's own: "
-        "a job of fewer processes than it was written for trains on a smaller batch.",
+        "a job of fewer processes than it was written for trains on a smaller batch. With Lightning the processes are `devices` × `num_nodes`, with transformers' Trainer those of the launch.",
     .wrong =
         "engine, _, _, _ = deepspeed.initialize(model=model, model_parameters=model.parameters(), config={\"train_micro_batch_size_per_gpu\": 4, \"optimizer\": {\"type\": \"AdamW\"}})\n"
         "loader = DataLoader(data, batch_size=16, shuffle=True)\n",
@@ -91,5 +91,7 @@ extern constexpr Rule rule = complete({
     .fix_kind = FixKind::none,
     .check = check,
 });
+
+extern constexpr DocumentCheck document_check = {&rule, Role::script, told_batch::check_launches};
 
 }  // namespace stepzero::rules::config::effective_batch

@@ -43,6 +43,7 @@ struct Schedule {
   bool is_own = false;         // the program's
   bool rises_again = false;    // beyond its total
   bool stays_at_zero = false;  // …
+  std::string_view unit = "step";
   Place stepped;
 };
 
@@ -51,16 +52,19 @@ std::string by_defaults(const Schedule& schedule) {
       (schedule.total && schedule.total->by_default);
   return by_default ? "By the defaults of the command line the schedule" : "The schedule";
 }
-std::string times(std::int64_t count) { return std::to_string(count) + (count == 1 ? " step" : " steps"); }
 
 void tell(const Schedule& schedule, Place place, const interpreter::CallSite* calls, Report& report) {
-  const auto& [warmup, total, made, is_own, rises_again, stays_at_zero, stepped] = schedule;
+  const auto& [warmup, total, made, is_own, rises_again, stays_at_zero, unit, stepped] = schedule;
+  const auto times = [&](std::int64_t count) {
+    return std::to_string(count) + " " + std::string(unit) + (count == 1 ? "" : "s");
+  };
   Finding* finding = nullptr;
   if (warmup && total && total->count >= 1 && warmup->count > total->count) {
     report.add(Severity::warning, place, calls,
         by_defaults(schedule) + " warms up for " + times(warmup->count) + " and ends after " +
             std::to_string(total->count) +
-            ": the learning rate never reaches what the optimizer was given. Warm up for a part of the steps.");
+            ": the learning rate never reaches what the optimizer was given. Warm up for a part of the " +
+            std::string(unit) + "s.");
     return;
   }
   if (!made) return;
@@ -68,19 +72,20 @@ void tell(const Schedule& schedule, Place place, const interpreter::CallSite* ca
     finding = report.add(Severity::warning, place, calls,
         by_defaults(schedule) + " warms up for " + times(warmup->count) + ", and the training makes " +
             std::to_string(*made) +
-            ": it ends on the way up, and the learning rate never reaches what was meant. Warm up for a part of the steps.");
+            ": it ends on the way up, and the learning rate never reaches what was meant. Warm up for a part of the " +
+            std::string(unit) + "s.");
   } else if (total && *made > total->count && total->count >= 1 && (rises_again || stays_at_zero)) {
     finding = report.add(Severity::warning, place, calls,
         by_defaults(schedule) + " is made for " + times(total->count) + ", and the training makes " +
             std::to_string(*made) + ": " +
             (rises_again ? "beyond its end the learning rate rises again"
                          : "beyond its end the learning rate is 0, and nothing is learned") +
-            ". Give it the number of all steps.");
+            ". Give it the number of all " + std::string(unit) + "s.");
   } else if (constexpr std::int64_t few = 10; total && *made >= few && total->count >= 2 * *made) {
     finding = report.add(Severity::information, place, calls,
         by_defaults(schedule) + " is made for " + times(total->count) + ", and the training makes " +
-            std::to_string(*made) +
-            ": it ends while the learning rate is high. Give it the number of all steps.");
+            std::to_string(*made) + ": it ends while the learning rate is high. Give it the number of all " +
+            std::string(unit) + "s.");
   }
   if (finding && stepped) report.relate(*finding, stepped, "the schedule steps here");
 }
@@ -146,6 +151,7 @@ Schedule schedule_of(const Record& record, const OperationEvent& made) {
     schedule.is_own = true;
     if (own.warmup) schedule.warmup = Steps{*own.warmup};
     if (own.total) schedule.total = Steps{*own.total};
+    schedule.rises_again = schedule.rises_again || own.rises_again;
   }
   return schedule;
 }
@@ -201,6 +207,16 @@ const syntax::Expr* rate_set(const syntax::Stmt& stmt) {
   return nullptr;
 }
 
+// `group["lr"] *= …`
+bool adds_to_rate(const syntax::Stmt& stmt) {
+  using namespace syntax;
+  if (stmt.kind != StmtKind::aug_assign) return false;
+  const Expr& target = *as<AugAssignStmt>(stmt).target;
+  if (target.kind != ExprKind::subscript) return false;
+  const Expr& index = *as<SubscriptExpr>(target).index;
+  return index.kind == ExprKind::string && as<StringExpr>(index).value == "lr";
+}
+
 // Where the loop is left: `while step < limit`, `if step >= limit: break`; the number of its rounds.
 std::optional<std::int64_t> rounds_until(const Record& record, const syntax::Stmt& loop, std::uint32_t chunk,
     std::string_view counter,
@@ -239,14 +255,28 @@ public:
     const syntax::Stmt& loop = *training.loop->stmt;
     std::map<std::string, const syntax::CallExpr*> calls;  // by the name that holds what they give
     std::vector<const syntax::Expr*> set;
+    std::vector<const syntax::CallExpr*> setters;
     for_each_statement(loop, [&](const syntax::Stmt& stmt) {
       if (const syntax::Expr* rate = rate_set(stmt)) set.push_back(rate);
+      // A function of the program's that sets them.
+      if (stmt.kind == syntax::StmtKind::expression)
+        if (const syntax::CallExpr* call = call_in(*syntax::as<syntax::ExpressionStmt>(stmt).value))
+          setters.push_back(call);
       if (stmt.kind != syntax::StmtKind::assign) return;
       const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
       if (const syntax::CallExpr* call = call_in(*assign.value);
           call && assign.targets.size() == 1 && assign.targets[0]->kind == syntax::ExprKind::name)
-        calls[std::string(syntax::as<syntax::NameExpr>(*assign.targets[0]).id.text())] = call;
+        calls[std::string(syntax::as<syntax::NameExpr>(*assign.targets[0]).id.text())] = call,
+        setters.push_back(call);
     });
+    for (const syntax::CallExpr* call : setters) {
+      const values::Function* function = function_of(*call, chunk);
+      bool sets = false;
+      if (function && function->stmt)
+        for_each_statement(*function->stmt,
+            [&](const syntax::Stmt& stmt) { sets = sets || rate_set(stmt) || adds_to_rate(stmt); });
+      if (sets) judge_by_name(training, *call, *function, chunk);
+    }
     for (const syntax::Expr* rate : set) {
       const syntax::CallExpr* call = call_in(*rate);
       if (!call && rate->kind == syntax::ExprKind::name)
@@ -269,6 +299,84 @@ private:
     return left ? left : call_in(*product.right);
   }
 
+  const values::Function* function_of(const syntax::CallExpr& call, std::uint32_t chunk) const {
+    for (const Fact& fact : record_.facts)
+      if (fact.place.chunk == chunk && fact.role == Fact::Role::expression &&
+          fact.place.span == call.function->span)
+        if (const values::Function* function = own_function(fact.value)) return function;
+    return nullptr;
+  }
+
+  // How many rounds a loop of the function makes whose own number the name is; nothing if that is not known.
+  std::optional<std::int64_t> rounds_of(const syntax::Expr& name, std::uint32_t chunk, Span within) const {
+    using namespace syntax;
+    std::optional<std::int64_t> rounds;
+    bool is_left = false;
+    for (const Enclosing& around : enclosing(*record_.chunks[chunk].chunk->stmt, within)) {
+      if (around.stmt->kind != StmtKind::for_) continue;
+      const auto& loop = as<ForStmt>(*around.stmt);
+      if (record_.text({chunk, loop.target->span}) != record_.text({chunk, name.span})) continue;
+      for_each_statement(loop, [&](const Stmt& stmt) { is_left = is_left || stmt.kind == StmtKind::break_; });
+      if (loop.iterable->kind != ExprKind::call) return std::nullopt;
+      const auto& range = as<CallExpr>(*loop.iterable);
+      if (last_name(*range.function) != "range" || range.arguments.size() > 2 || range.arguments.empty())
+        return std::nullopt;
+      const Expr& end = *range.arguments[range.arguments.size() - 1];
+      if (end.kind == ExprKind::integer) rounds = as<IntegerExpr>(end).value;
+      for (const Fact& fact : record_.facts)
+        if (!rounds && fact.role == Fact::Role::expression && fact.place.chunk == chunk &&
+            fact.place.span == end.span)
+          rounds = record_.number(fact.value);
+      return is_left ? std::nullopt : rounds;
+    }
+    // The number of a loop in another function, which hands it on.
+    for (const Fact& fact : record_.facts) {
+      const symbolic::Int value = fact.role == Fact::Role::expression && fact.place.chunk == chunk &&
+              fact.place.span == name.span
+          ? as_size(fact.value)
+          : nullptr;
+      const auto last = value && record_.symbols.is_atom(value) ? record_.symbols.upper(value) : std::nullopt;
+      if (last) return *last + 1;
+    }
+    return std::nullopt;
+  }
+
+  // The number of a loop, or it and the share of its round that has passed: `epoch + i / len(loader)`.
+  void judge_by_name(const TrainingLoop& training, const syntax::CallExpr& call,
+      const values::Function& function, std::uint32_t chunk) {
+    using namespace syntax;
+    const std::size_t first = function.stmt && !function.stmt->parameters->list.empty() &&
+            function.stmt->parameters->list[0].name.text() == "self"
+        ? 1
+        : 0;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+      const Expr* counter = call.arguments[i];
+      bool is_share = false;
+      if (counter->kind == ExprKind::binary && as<BinaryExpr>(*counter).op == BinaryOp::add) {
+        const auto& sum = as<BinaryExpr>(*counter);
+        const auto is_part = [](const Expr& expr) {
+          return expr.kind == ExprKind::binary && as<BinaryExpr>(expr).op == BinaryOp::div;
+        };
+        is_share = is_part(*sum.left) != is_part(*sum.right);
+        if (is_share) counter = is_part(*sum.left) ? sum.right : sum.left;
+      }
+      if (counter->kind != ExprKind::name || !function.stmt ||
+          first + i >= function.stmt->parameters->list.size())
+        continue;
+      const OwnSchedule own = own_schedule(record_, function, function.stmt->parameters->list[first + i]);
+      if (!own.warmup && !own.total) continue;
+      Schedule schedule;
+      schedule.is_own = true;
+      if (own.warmup) schedule.warmup = Steps{*own.warmup};
+      if (own.total) schedule.total = Steps{*own.total};
+      schedule.rises_again = schedule.rises_again || own.rises_again;
+      if (is_share) schedule.unit = "epoch";
+      schedule.made = rounds_of(*counter, chunk, call.span);
+      tell(schedule, {chunk, call.span}, training.step->event->calls, report_);
+      return;
+    }
+  }
+
   void judge(const TrainingLoop& training, const syntax::CallExpr& call, std::uint32_t chunk) {
     const values::Function* function = nullptr;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> numbers;
@@ -285,12 +393,13 @@ private:
       if (fact.role == Fact::Role::parameter && fact.function == function && !fact.general && !step)
         if (const symbolic::Int value = as_size(fact.value); value && record_.symbols.is_atom(value))
           step = value;
-    if (!step) return;
+    if (!step) return judge_by_name(training, call, *function, chunk);
     const OwnSchedule own = own_schedule(record_, *function, step);
     Schedule schedule;
     schedule.is_own = true;
     if (own.warmup) schedule.warmup = Steps{*own.warmup};
     if (own.total) schedule.total = Steps{*own.total};
+    schedule.rises_again = schedule.rises_again || own.rises_again;
     if (!own.warmup && !own.total) return;
     const std::string_view counter = record_.text({chunk, call.arguments.front()->span});
     schedule.made = rounds_until(record_, *training.loop->stmt, chunk, counter, numbers);
@@ -320,7 +429,7 @@ extern constexpr Rule rule = complete({
     .why =
         "A schedule with a warm-up raises the learning rate from 0 during its first steps and lowers it during the others. Where the warm-up, often a number of a configuration for a longer training, is more "
         "than all steps, the training ends on the way up (asked of transformers 5.23: 2000 steps of warm-up and 1000 in all end at half of the learning rate). Steps are updates of the optimizer: with accumulation they are fewer than batches. "
-        "The same is asked of a function of the step that the program hands to LambdaLR, or sets `group[\"lr\"]` by. One that is made for fewer steps than the training makes is at 0 from there on, "
+        "The same is asked of a function of the step that the program hands to LambdaLR, or sets `group[\"lr\"]` by, and of one of the epoch and its share (`epoch + i / len(loader)`). One that is made for fewer steps than the training makes is at 0 from there on, "
         "or, as a cosine, rises again; one that is made for many more never comes down.",
     .wrong =
         "scheduler = get_linear_schedule_with_warmup(optimizer, num_warmup_steps=2000, num_training_steps=1000)\n",

@@ -1,7 +1,10 @@
 #include "rules/config/told_batch.hpp"
 
 #include "interpreter/statements/from_file.hpp"
+#include "rules/config/framework_batch.hpp"
 #include "rules/fact_index.hpp"
+#include "rules/launch/line.hpp"
+#include "rules/launch/scripts.hpp"
 #include "rules/source.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/loaders.hpp"
@@ -24,6 +27,8 @@ namespace {
 // means it where the batch of each process stands beside it.
 constexpr std::string_view of_all[] = {"global_batch_size", "global_train_batch_size",
     "train_global_batch_size", "effective_batch_size", "effective_train_batch_size"};
+constexpr std::string_view parting_words[] = {"tensor_parallel", "model_parallel", "pipeline_parallel",
+    "sequence_parallel", "context_parallel", "init_device_mesh", "new_group", "new_subgroups"};
 constexpr std::string_view of_all_beside = "train_batch_size";
 constexpr std::string_view of_each[] = {"micro_batch_size", "train_micro_batch_size",
     "train_micro_batch_size_per_gpu", "per_device_train_batch_size", "batch_size_per_gpu",
@@ -91,20 +96,24 @@ struct Processes {
   std::int64_t count = 1;
   bool gives_parts = false;  // a framework that gives each its part of the data
 };
-std::optional<Processes> processes_of(const Record& record) {
-  // Some of the processes may share a batch.
-  for (const std::string_view text : {"tensor_parallel", "model_parallel", "pipeline_parallel",
-           "sequence_parallel", "context_parallel", "init_device_mesh", "new_group", "new_subgroups"})
-    if (program_says(record, text)) return std::nullopt;
-  std::optional<std::int64_t> launched, said;
+// May some of the processes share a batch?
+bool may_share(const Record& record) {
+  return std::ranges::any_of(
+      parting_words, [&](std::string_view word) { return program_says(record, word); });
+}
+// The processes of a known launch.
+std::optional<std::int64_t> launched_processes(const Record& record) {
   const std::string_view prefix = values::LaunchCondition::world;
-  if (const auto known = record.conditions.lower_bound(prefix);
-      known != record.conditions.end() && known->first.starts_with(prefix)) {
-    const std::string_view digits = std::string_view(known->first).substr(prefix.size());
-    std::int64_t count = 0;
-    std::from_chars(digits.data(), digits.data() + digits.size(), count);
-    if (count > 0) launched = count;
-  }
+  const auto known = record.conditions.lower_bound(prefix);
+  if (known == record.conditions.end() || !known->first.starts_with(prefix)) return std::nullopt;
+  const std::string_view digits = std::string_view(known->first).substr(prefix.size());
+  std::int64_t count = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  return count > 0 ? std::optional(count) : std::nullopt;
+}
+std::optional<Processes> processes_of(const Record& record) {
+  const auto launched = launched_processes(record);
+  std::optional<std::int64_t> said;
   bool makes_group = false, has_framework = false, by_accelerate = false, is_known = true;
   visit_roots(record, [&](const Event& each) {
     if (each.kind != interpreter::EventKind::operation) return;
@@ -130,24 +139,6 @@ std::optional<Processes> processes_of(const Record& record) {
   return Processes{};
 }
 
-// A number that a call of the program gives by its name; nothing where it is not known, 1 where it is not
-// given.
-std::optional<std::int64_t> keyword(const Record& record, const OperationEvent& call, std::string_view name) {
-  if (!call.expr) return std::nullopt;
-  for (const syntax::Keyword& each : call.expr->keywords) {
-    if (each.name.text().empty()) return std::nullopt;  // `**options`
-    if (each.name.text() != name) continue;
-    if (each.value->kind == syntax::ExprKind::integer)
-      return syntax::as<syntax::IntegerExpr>(*each.value).value;
-    for (const Fact& fact : record.facts)
-      if (fact.role == Fact::Role::expression && fact.place.chunk == call.place.chunk &&
-          fact.place.span == each.value->span)
-        if (const auto number = record.number(fact.value)) return number;
-    return std::nullopt;
-  }
-  return 1;
-}
-
 // In how many steps of accumulation a step of the optimizer is made; nothing if that is not known.
 std::optional<std::int64_t> accumulated(
     const Record& record, const TrainingLoop& loop, const std::vector<Window>& all) {
@@ -158,9 +149,12 @@ std::optional<std::int64_t> accumulated(
     const auto& event = static_cast<const OperationEvent&>(each);
     if (event.row->path != "accelerate.Accelerator") return;
     has_accelerator = true;
-    by_accelerate = keyword(record, event, "gradient_accumulation_steps");
-    if (keyword(record, event, "split_batches") != 1 || keyword(record, event, "dataloader_config") != 1 ||
-        keyword(record, event, "gradient_accumulation_plugin") != 1)
+    const auto keyword = [&](std::string_view name) {
+      return event.expr ? number_given(record, *event.expr, event.place.chunk, name, 1) : std::nullopt;
+    };
+    by_accelerate = keyword("gradient_accumulation_steps");
+    if (keyword("split_batches") != 1 || keyword("dataloader_config") != 1 ||
+        keyword("gradient_accumulation_plugin") != 1)
       by_accelerate.reset();
   });
   if (loop.backward->loops.empty() || loop.backward->loops.back() != loop.loop) return std::nullopt;
@@ -183,60 +177,148 @@ bool deals_out(const Record& record, const Reading& reading) {
 }
 
 struct Made {
-  const OperationEvent* loader = nullptr;
-  const TrainingEvent* step = nullptr;
-  std::int64_t batch = 0, accumulation = 1, all = 0;
+  Place place;  // where the size of a batch is given
+  const interpreter::CallSite* calls = nullptr;
+  Place trained;
+  std::int64_t batch = 0, accumulation = 1, processes = 1;
+  bool of_loader = true;  // else of a framework's own arguments
+  std::int64_t all() const { return batch * accumulation * processes; }
 };
 
-std::string counted(const Made& made, const Processes& processes) {
-  std::string text = std::to_string(made.batch) + " in a batch of the loader";
-  if (processes.count > 1) text += ", in each of " + std::to_string(processes.count) + " processes";
+std::string counted(const Made& made) {
+  std::string text = std::to_string(made.batch) +
+      (made.of_loader ? " in a batch of the loader" : " in a batch");
+  if (made.processes > 1) text += ", in each of " + std::to_string(made.processes) + " processes";
   if (made.accumulation > 1)
     text += ", in each of " + std::to_string(made.accumulation) + " steps of accumulation";
   return text;
 }
 
-}  // namespace
-
-void check(const Record& record, Report& report) {
+// The batches of the program's own loops, and of the frameworks that it hands its training to; none where one
+// of them is not known.
+std::vector<Made> made_by(const Record& record) {
+  std::vector<Made> found;
+  const auto by_frameworks = framework_batches(record, launched_processes(record));
+  if (!by_frameworks) return {};
+  for (const FrameworkBatch& each : *by_frameworks)
+    found.push_back({each.place, each.calls, each.trained, each.batch, each.accumulation, each.processes,
+        each.of_loader});
   const Training& training = Training::of(record);
-  if (training.training_roots().empty()) return;
-  const std::vector<Told> sizes = told(record);
-  if (sizes.empty() ||
-      std::ranges::any_of(sizes, [&](const Told& each) { return each.size != sizes.front().size; }))
-    return;
+  if (!found.empty() || training.training_roots().empty()) return found;
   const auto processes = processes_of(record);
-  if (!processes) return;
+  if (!processes) return {};
   const std::vector<TrainingLoop> loops = training_loops(training, true);
   const std::vector<Window> all = windows(record, training);
-  std::vector<Made> found;
   for (const Reading& reading : readings(loops)) {
     const auto size = record.number(argument(*reading.made, "batch_size"));
     const auto steps = accumulated(record, *reading.training, all);
     const Value by_list = argument(*reading.made, "batch_sampler");
     if (!size || *size < 1 || !steps || *steps < 1 || (by_list && !by_list.is(Kind::none)) ||
         (processes->count > 1 && !processes->gives_parts && !deals_out(record, reading)))
-      return;
-    found.push_back({reading.made, reading.training->step, *size, *steps, *size * *steps * processes->count});
+      return {};
+    found.push_back({reading.made->place, reading.made->calls, reading.training->step->event->place, *size,
+        *steps, processes->count});
   }
+  return found;
+}
+
+}  // namespace
+
+void check(const Record& record, Report& report) {
+  const std::vector<Told> sizes = told(record);
+  if (sizes.empty() || may_share(record) ||
+      std::ranges::any_of(sizes, [&](const Told& each) { return each.size != sizes.front().size; }))
+    return;
+  const std::vector<Made> found = made_by(record);
   // Of several trainings one has the batch that was told.
   const Told& said = sizes.front();
   constexpr std::int64_t tokens = 16384, sequence = 128;  // a batch of texts may be counted in tokens
   if (found.empty() || std::ranges::any_of(found, [&](const Made& each) {
-        return each.all == said.size || each.all != found.front().all ||
-            (said.size >= tokens && said.size >= sequence * each.all);
+        return each.all() == said.size || each.all() != found.front().all() ||
+            (said.size >= tokens && said.size >= sequence * each.all());
       }))
     return;
   const Made& made = found.front();
-  Finding* finding = report.add(Severity::warning, made.loader->place, made.loader->calls,
-      "A step learns from " + std::to_string(made.all) + (made.all == 1 ? " sample" : " samples") + " (" +
-          counted(made, *processes) + "), and `" + said.name + "`" +
+  Finding* finding = report.add(Severity::warning, made.place, made.calls,
+      "A step learns from " + std::to_string(made.all()) + (made.all() == 1 ? " sample" : " samples") + " (" +
+          counted(made) + "), and `" + said.name + "`" +
           (said.file.empty() ? "" : " of `" + said.file + "`") + ", by its name the number of them, is " +
           std::to_string(said.size) +
           ". A learning rate that was chosen for it, and the logs, are those of another batch. Make them one.");
   if (!finding) return;
   if (said.place) report.relate(*finding, said.place, "`" + said.name + "` is read here");
-  report.relate(*finding, made.step->event->place, "the optimizer steps here");
+  report.relate(*finding, made.trained, "the training is here");
+}
+
+namespace {
+
+// `--name N`, `--name=N`, with `-` for `_`: the last one counts.
+struct GivenNumber {
+  std::int64_t number = 0;
+  Span at;
+  bool by_default = false;
+};
+std::optional<GivenNumber> given(const launch::LaunchLine& line, std::string_view name, bool& is_known) {
+  std::optional<GivenNumber> found;
+  for (std::size_t i = 0; i < line.arguments.size(); ++i) {
+    const documents::Word& word = line.arguments[i];
+    if (!word.text.starts_with("--")) continue;
+    const std::size_t equals = std::min(word.text.find('='), word.text.size());
+    std::string flag = word.text.substr(2, equals - 2);
+    std::ranges::replace(flag, '-', '_');
+    if (flag != name) continue;
+    documents::Word value = word;
+    if (equals < word.text.size())
+      value.text.erase(0, equals + 1);
+    else if (i + 1 < line.arguments.size())
+      value = line.arguments[i + 1];
+    const auto number = value.is_known() ? launch::to_number(value.text) : std::nullopt;
+    if (!number || *number < 1) return is_known = false, std::nullopt;
+    found = GivenNumber{*number, value.written, value.by_default || word.by_default};
+  }
+  return found;
+}
+
+void check_launch(const DocumentInput& input, const launch::LaunchLine& line, DocumentReport& report) {
+  bool is_known = line.is_whole && std::ranges::all_of(line.arguments, [](const documents::Word& word) {
+    return word.text.find(documents::Chars::words) == std::string::npos;
+  });
+  std::optional<GivenNumber> all;
+  std::string_view name;
+  for (const std::string_view each : of_all)
+    if (const auto one = given(line, each, is_known); one && !all) all = one, name = each;
+  const auto each = given(line, "per_device_train_batch_size", is_known),
+             steps = given(line, "gradient_accumulation_steps", is_known);
+  const auto processes = line.processes_per_node(), nodes = line.nodes();
+  if (!all || !each || !is_known || !processes || !nodes || *processes < 1 || *nodes < 1 ||
+      !line.wrapper.empty() || !line.script || !line.script->is_known())
+    return;
+  const std::int64_t windows = steps ? steps->number : 1, world = *processes * *nodes,
+                     made = each->number * windows * world;
+  constexpr std::int64_t most = 1'000'000;  // samples: what is more counts tokens
+  if (made == all->number || made > most || all->number > most) return;
+  const auto script = launch::script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  // What reads the steps may set them by the number of all.
+  if (!script || !launch::mentions(input.sources, *script, {"HfArgumentParser", "TrlParser"}, input.read) ||
+      launch::mentions(
+          input.sources, *script, {"gradient_accumulation_steps =", "parallel_size"}, input.read))
+    return;
+  Finding& finding = report.add(Severity::warning, all->at,
+      "this launch trains on " + std::to_string(made) + " samples in a step (" +
+          std::to_string(each->number) + " in a batch" +
+          (world > 1 ? ", in each of " + std::to_string(world) + " processes" : "") +
+          (windows > 1 ? ", in each of " + std::to_string(windows) + " steps of accumulation" : "") +
+          "), and `--" + std::string(name) + "`, by its name the number of them, is " +
+          std::to_string(all->number) + ". Make them one");
+  report.relate(finding, each->at, "a batch of each process");
+}
+
+}  // namespace
+
+void check_launches(const DocumentInput& input, DocumentReport& report) {
+  for (const launch::LaunchLine& line : launch::launch_lines(input.document.script))
+    check_launch(input, line, report);
 }
 
 }  // namespace stepzero::rules::config::told_batch

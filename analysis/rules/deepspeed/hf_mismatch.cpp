@@ -6,6 +6,7 @@
 #include "rules/rule.hpp"
 #include "rules/specialized.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
@@ -21,20 +22,21 @@ using launch::LaunchLine;
 struct Pair {
   std::string_view argument;           // of the Trainer
   std::vector<std::string_view> keys;  // where the configuration has it
+  std::string_view otherwise;          // the default, of transformers 5.23; empty: none that is compared
 };
 const std::vector<Pair>& pairs() {
   static const std::vector<Pair> all = {
-      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}},
-      {"gradient_accumulation_steps", {"gradient_accumulation_steps"}},
-      {"max_grad_norm", {"gradient_clipping"}},
-      {"learning_rate", {"optimizer", "params", "lr"}},
-      {"weight_decay", {"optimizer", "params", "weight_decay"}},
-      {"adam_epsilon", {"optimizer", "params", "eps"}},
-      {"fp16", {"fp16", "enabled"}},
-      {"bf16", {"bf16", "enabled"}},
-      {"learning_rate", {"scheduler", "params", "warmup_max_lr"}},
-      {"warmup_steps", {"scheduler", "params", "warmup_num_steps"}},
-      {"max_steps", {"scheduler", "params", "total_num_steps"}},
+      {"per_device_train_batch_size", {"train_micro_batch_size_per_gpu"}, "8"},
+      {"gradient_accumulation_steps", {"gradient_accumulation_steps"}, "1"},
+      {"max_grad_norm", {"gradient_clipping"}, "1.0"},
+      {"learning_rate", {"optimizer", "params", "lr"}, "5e-5"},
+      {"weight_decay", {"optimizer", "params", "weight_decay"}, "0.0"},
+      {"adam_epsilon", {"optimizer", "params", "eps"}, "1e-8"},
+      {"fp16", {"fp16", "enabled"}, ""},
+      {"bf16", {"bf16", "enabled"}, ""},
+      {"learning_rate", {"scheduler", "params", "warmup_max_lr"}, "5e-5"},
+      {"warmup_steps", {"scheduler", "params", "warmup_num_steps"}, ""},
+      {"max_steps", {"scheduler", "params", "total_num_steps"}, ""},
   };
   return all;
 }
@@ -108,6 +110,31 @@ void judge_default(const LaunchLine& line, std::string_view name, const Field& f
       {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
 }
 
+// A number of the file beside an argument that keeps its default.
+void judge_default_number(const DocumentInput& input, const LaunchLine& line, const Pair& pair,
+    const Field& field, const std::string& path, DocumentReport& report) {
+  if (pair.otherwise.empty() || !field.value.is_number()) return;
+  Word usual;
+  usual.text = pair.otherwise;
+  const std::string flag = "--" + std::string(pair.argument);
+  if (is_same(usual, field.value) || !line.is_whole ||
+      std::ranges::any_of(line.arguments, [](const Word& word) { return !word.is_known(); }))
+    return;
+  // The program's own class of arguments may have another default, and its code may set it.
+  const auto script = launch::script_file(
+      input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
+  if (!script || launch::mentions(input.sources, *script, {pair.argument}, input.read)) return;
+  std::string key;
+  for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
+  Finding& finding = report.add(Severity::warning, line.script->written,
+      "this launch does not give `" + flag + "`, which is " + std::string(pair.otherwise) +
+          " by default, and `" + path.substr(path.rfind('/') + 1) + "` says another number of `" + key +
+          "`: the Trainer refuses configurations that mismatch its arguments. Give it, or write \"auto\" in the configuration");
+  report.relate(finding, {path, field.value.span}, "the configuration says so here");
+  finding.fixes.push_back(
+      {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
+}
+
 // The batch of all processes, which the Trainer computes and compares.
 void judge_whole_batch(
     const LaunchLine& line, const Node& root, const std::string& path, DocumentReport& report) {
@@ -155,6 +182,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       Word given;
       const Word* word = field && !is_auto(&field->value) ? argument(line, pair.argument, given) : nullptr;
       if (field && !word) judge_default(line, pair.argument, *field, *path, report);
+      if (field && !word && !is_auto(&field->value))
+        judge_default_number(input, line, pair, *field, *path, report);
       // 0 and less stand for a number that is computed.
       if (word && (pair.argument == "warmup_steps" || pair.argument == "max_steps") &&
           (given.text.empty() || given.text.front() == '-' || given.text == "0"))
@@ -192,7 +221,7 @@ extern constexpr Rule rule = complete({
     .right =
         "#!/bin/bash\n# ds_config.json says \"train_micro_batch_size_per_gpu\": \"auto\"\ndeepspeed train.py --deepspeed ds_config.json --per_device_train_batch_size 8\n",
     .silent =
-        "\"auto\"; arguments that the command line does not give; scripts without HfArgumentParser; files that are not found.",
+        "\"auto\"; arguments that the command line does not give and the program names, which may set them; scripts without HfArgumentParser; files that are not found.",
     .fix = "Offers to write \"auto\" in the configuration.",
     .fix_kind = FixKind::needs_decision,
     .check = check,

@@ -81,10 +81,12 @@ void check_autocast(const Record& record, Report& report) {
   visit_roots(record, [&](const interpreter::Event& event) {
     if (event.kind != interpreter::EventKind::operation) return;
     const auto& forward = static_cast<const interpreter::OperationEvent&>(event);
-    if (!forward.row || forward.row->operation != values::Operation::forward ||
-        !forward.self.is(values::Kind::instance))
-      return;
+    if (!forward.row || !forward.self.is(values::Kind::instance)) return;
     const bool is_engine = static_cast<bool>(attribute(forward.self, values::EngineState::config));
+    // Under ZeRO-3 it is the engine that is called.
+    if (forward.row->operation != values::Operation::forward &&
+        !(is_engine && forward.row->path.ends_with(".__call__")))
+      return;
     const Value engine = is_engine ? forward.self : attribute(forward.self, values::EngineState::engine);
     const auto root = engine.is(values::Kind::instance) ? configuration_of(record, engine) : std::nullopt;
     if (!root || root->find("torch_autocast") || root->find("amp")) return;

@@ -499,8 +499,19 @@ private:
     });
   }
 
+  // Fire takes what has no flag by its place: it is known to be missing where every word follows a flag.
+  bool gives_places() const {
+    for (std::size_t i = 0; i < words_.size(); ++i) {
+      const auto is_flag = [&](const Word& word) { return word.text.starts_with('-'); };
+      if (!words_[i].is_known()) return true;
+      if (!is_flag(words_[i]) &&
+          (i == 0 || !is_flag(words_[i - 1]) || words_[i - 1].text.find('=') != std::string::npos))
+        return true;
+    }
+    return false;
+  }
   void tell_missing(bool before_command = false) {
-    if (!options_.one_parser) return;
+    if (!options_.one_parser || (options_.of_fire && gives_places())) return;
     std::string missing;
     const Location* first = nullptr;
     const auto note = [&](const std::string& what, const Location& where) {
@@ -525,9 +536,10 @@ private:
       Finding& finding = report_.add(Severity::error, line_.script->written,
           "`" + file_of(path_) + "` requires " + missing +
               ", and this launch does not give it: the script ends with \"" +
-              (options_.of_click         ? "Missing option"
-                      : options_.of_tyro ? "Required options"
-                                         : "the following arguments are required") +
+              (options_.of_fire           ? "The function received no value for the required argument"
+                      : options_.of_click ? "Missing option"
+                      : options_.of_tyro  ? "Required options"
+                                          : "the following arguments are required") +
               '"');
       report_.relate(finding, *first, "declared here");
     }

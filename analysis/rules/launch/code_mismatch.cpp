@@ -138,6 +138,33 @@ void tell(const LaunchLine& line, const Pair& pair, std::optional<bool> with_dee
     report.relate(finding, launch.where, "the configuration of the launch says it here");
 }
 
+// DeepSpeed's own file, which the launch or its configuration names, asks for the other precision:
+// DeepSpeedPlugin.set_mixed_precision of accelerate 1.15 raises.
+void judge_deepspeed_file(const DocumentInput& input, const LaunchLine& line, DocumentReport& report) {
+  const auto launch = line.launcher == Launcher::accelerate ? said_by_launch(input, line, "mixed_precision")
+                                                            : std::nullopt;
+  const auto file = launch ? said_by_launch(input, line, "deepspeed_config_file") : std::nullopt;
+  if (!file || (launch->text != "fp16" && launch->text != "bf16")) return;
+  const auto path = script_file(
+      input.sources, input.path, line.command->folder, file->text, false, input.read);
+  const auto document = path ? input.other(*path) : std::nullopt;
+  if (!document || document->is_broken) return;
+  const std::string other = launch->text == "fp16" ? "bf16" : "fp16";
+  const Node* section = document->root.at(other);
+  const Field* enabled = section ? section->find("enabled") : nullptr;
+  if (!enabled || !enabled->value.is(Node::Kind::boolean) || !enabled->value.truth) return;
+  const Span at = launch->where.path == input.path ? launch->where.span
+                                                   : line.command->words[line.first].span;
+  Finding& finding = report.add(Severity::warning, at,
+      "the launch asks for `mixed_precision` " + launch->text + ", and `" +
+          path->substr(path->rfind('/') + 1) + "` enables `" + other +
+          "`: Accelerator refuses both, \"cannot be set to `" + launch->text + "` when `" + other +
+          "` is set in the DeepSpeed config file\". Make them one");
+  report.relate(finding, {*path, enabled->value.span}, "DeepSpeed is asked for " + other + " here");
+  if (launch->where.path != input.path)
+    report.relate(finding, launch->where, "the configuration of the launch says it here");
+}
+
 // Arguments of transformers' Trainer count before the precision of accelerate's configuration.
 void judge_trainer(
     const DocumentInput& input, const LaunchLine& line, const std::string& script, DocumentReport& report) {
@@ -179,6 +206,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         tell(line, pair, uses_deepspeed(input, line), *launch, *code, *script, input.path, report);
     }
     judge_trainer(input, line, *script, report);
+    judge_deepspeed_file(input, line, report);
   }
 }
 
@@ -191,7 +219,7 @@ extern constexpr Rule rule = complete({
     .why =
         "`Accelerator(mixed_precision=\"bf16\")` takes what the program hands over, and passes over `accelerate launch --mixed_precision fp16` and its configuration without a word; so does the "
         "Trainer with `--bf16`. Who reads the launch believes that the run was another one. `Fabric(devices=4)` under `fabric run --devices 2` raises \"it conflicts with the value set through the "
-        "CLI\". As accelerate 1.15 and lightning 2.6 read them.",
+        "CLI\". Where accelerate is given a file of DeepSpeed's that enables bf16, `--mixed_precision fp16` raises. As accelerate 1.15 and lightning 2.6 read them.",
     .wrong = "#!/bin/bash\n# train.py: fabric = Fabric(devices=4)\nfabric run --devices 2 train.py\n",
     .right = "#!/bin/bash\n# train.py: fabric = Fabric()\nfabric run --devices 2 train.py\n",
     .silent = "Values that are not literals; programs that make several; arguments that have their default.",

@@ -28,6 +28,7 @@ struct Part {
   std::string name;
   bool is_known = false;
   std::vector<std::string> parameters;
+  std::map<std::string, std::string> types;  // as they are written; of those that are annotated
   Location where;
 };
 struct Cli {
@@ -119,6 +120,8 @@ private:
         if (each.kind == ParameterKind::var_keyword || each.kind == ParameterKind::var_positional)
           return false;
         if (!is_self) into.parameters.emplace_back(each.name.text());
+        if (!is_self && each.annotation && each.annotation->kind == ExprKind::name)
+          into.types[std::string(each.name.text())] = last_name(*each.annotation);
         is_self = false;
       }
       return true;
@@ -200,6 +203,7 @@ public:
     for (const auto& [section, part] : cli_.parts)
       if (part.is_known) {
         flags_of(section, part);
+        judge_types(section, part);
         for (const Given& each : given_)
           if (each.name == "config" && each.value && each.value->is_known()) file(*each.value, section, part);
       }
@@ -268,6 +272,54 @@ private:
     }
   }
 
+  // A value that jsonargparse does not take for the type; of texts it takes those that YAML reads as numbers.
+  static std::string_view refused(const Part& part, const std::string& name, const LightningSetting& given) {
+    using Kind = LightningSetting::Kind;
+    const auto type = part.types.find(name);
+    if (type == part.types.end()) return {};
+    if (type->second == "int" &&
+        (given.kind == Kind::text || given.kind == Kind::real || given.kind == Kind::truth))
+      return "an integer";
+    if (type->second == "float" && (given.kind == Kind::text || given.kind == Kind::truth)) return "a number";
+    if (type->second == "bool" && (given.kind == Kind::whole || given.kind == Kind::real))
+      return "true or false";
+    return {};
+  }
+  void judge_types(const std::string& section, const Part& part) {
+    for (const Given& each : given_) {
+      const auto [own, name] = parted(each.name);
+      if (own != section || !each.flag->is_known() ||
+          each.name.find('.', own.size() + 1) != std::string::npos)
+        continue;
+      const std::string_view wants = refused(part, name, setting(name, each.value ? &*each.value : nullptr));
+      if (wants.empty()) continue;
+      Finding& finding = report_.add(
+          each.flag->by_default || each.value->by_default ? Severity::warning : Severity::error,
+          each.value->written,
+          "`--" + each.name + "` takes " + std::string(wants) + "; LightningCLI refuses \"" +
+              each.value->text.substr(each.value->text.find('=') + 1) + "\".");
+      report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
+    }
+  }
+  static LightningSetting setting_of(const Field& field) {
+    using Kind = LightningSetting::Kind;
+    LightningSetting made;
+    made.name = field.key;
+    switch (field.value.kind) {
+    case Node::Kind::boolean: made.kind = Kind::truth; break;
+    case Node::Kind::integer: made.kind = Kind::whole; break;
+    case Node::Kind::real: made.kind = Kind::real; break;
+    case Node::Kind::text:
+      // "1e-3" is a text to YAML 1.1, and a number to jsonargparse; what refers to others is not known.
+      if (!field.value.text.empty() && std::isalpha(static_cast<unsigned char>(field.value.text.front())) &&
+          field.value.text != "inf" && field.value.text != "nan" && field.value.text != "null")
+        made.kind = Kind::text;
+      break;
+    default: break;
+    }
+    return made;
+  }
+
   // `model:` of the file, or of one of its commands.
   void file(const Word& named, const std::string& section, const Part& part) {
     const auto path = script_file(
@@ -280,6 +332,15 @@ private:
     for (const Node* table : tables) {
       if (!table || !table->is(Node::Kind::table) || table->has_other_keys) continue;
       for (const Field& field : table->fields) {
+        if (const std::string_view wants = refused(part, field.key, setting_of(field));
+            !wants.empty() && !field.is_merged) {
+          Finding& finding = report_.add(named.by_default ? Severity::warning : Severity::error,
+              named.written,
+              "`" + section + "." + field.key + "` of `" + path->substr(path->rfind('/') + 1) + "` takes " +
+                  std::string(wants) + "; LightningCLI refuses this value.");
+          report_.relate(finding, {*path, field.value.span}, "the value");
+          report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
+        }
         if (field.is_merged || takes(part, field.key)) continue;
         const std::string meant = near(part, field.key);
         Finding& finding = report_.add(named.by_default ? Severity::warning : Severity::error, named.written,

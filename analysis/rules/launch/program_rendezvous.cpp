@@ -170,10 +170,20 @@ void check_group(const interpreter::OperationEvent& event, const Record& record,
   // Started by spawn, the processes have what the program sets, and nothing else.
   const bool of_environment = !method || method.is(values::Kind::none) || text == "env://";
   if (!of_environment || !is_none(store) || !rank || !world || !spawn_of(record, event.calls)) return;
-  constexpr std::string_view sets[] = {"MASTER_", "environ.update", "dotenv", "environ |="};
+  constexpr std::string_view sets[] = {"environ.update", "dotenv", "environ |=", "MASTER_\" +", "f\"MASTER_"};
   if (std::ranges::any_of(sets, [&](std::string_view each) { return program_says(record, each); })) return;
+  const bool has_address = program_says(record, "MASTER_ADDR"),
+             has_port = program_says(record, "MASTER_PORT");
+  if (has_address && has_port) return;
+  const std::string_view missing = has_port ? "MASTER_ADDR" : has_address ? "MASTER_PORT" : "";
   report.add(Severity::warning, event.place, event.calls,
-      "Nothing in this program sets `MASTER_ADDR` and `MASTER_PORT`, and `spawn` does not either: unless the shell exports them, this raises ValueError, \"environment variable MASTER_ADDR expected, but not set\". Set both before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
+      "Nothing in this program sets `" +
+          (missing.empty() ? "MASTER_ADDR` and `MASTER_PORT" : std::string(missing)) +
+          "`, and `spawn` does not either: unless the shell exports " + (missing.empty() ? "them" : "it") +
+          ", this raises ValueError, \"environment variable " +
+          std::string(missing.empty() ? "MASTER_ADDR" : missing) + " expected, but not set\". Set " +
+          (missing.empty() ? "both" : "it") +
+          " before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
 }
 
 }  // namespace

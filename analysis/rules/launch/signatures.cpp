@@ -110,6 +110,7 @@ bool SignatureOptions::add_fire(const Function& function) {
       made.flags.push_back("--" + name), made.flags.push_back("-" + name);
     made.arity = Arity::unknown;
     made.where = each.where;
+    made.is_required = !each.otherwise;
   }
   for (const char* own :
       {"--help", "--h", "--verbose", "--trace", "--interactive", "--separator", "--completion"}) {

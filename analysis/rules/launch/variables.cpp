@@ -354,7 +354,8 @@ bool has_owner(std::string_view name) {
            "MASTER_", "TRANSFORMERS_", "TOKENIZERS_", "WANDB_"})
     if (name.starts_with(begin)) return true;
   // A slip in what the names begin with.
-  for (const std::string_view begin : {"NCLL_", "NCL_", "CUDE_", "TOCRH_", "PYTOCH_", "MASTR_", "OPM_"})
+  for (const std::string_view begin : {"NCLL_", "NCL_", "CUDE_", "TOCRH_", "PYTOCH_", "MASTR_", "OPM_",
+           "TOKENIZER_", "TRANSFORMER_", "PYTOCRH_", "WANB_"})
     if (name.starts_with(begin)) return true;
   return false;
 }

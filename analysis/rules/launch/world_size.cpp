@@ -135,6 +135,24 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
   }
 }
 
+// A process that is started by hand: ranks are counted from 0.
+void check_rank(const LaunchLine& line, DocumentReport& report) {
+  if (line.launcher != Launcher::python || !line.wrapper.empty()) return;
+  for (const auto& [own, all] :
+      {std::pair{"RANK", "WORLD_SIZE"}, std::pair{"LOCAL_RANK", "LOCAL_WORLD_SIZE"}}) {
+    const Setting *rank = set_for(*line.command, own), *world = set_for(*line.command, all);
+    const auto number = rank && rank->value.is_known() ? to_number(rank->value.text) : std::nullopt;
+    const auto count = world && world->value.is_known() ? to_number(world->value.text) : std::nullopt;
+    if (!number || !count || *count <= 0 || (*number >= 0 && *number < *count)) continue;
+    Finding& finding = report.add(Severity::warning, rank->value.written,
+        "`" + std::string(own) + "` is " + std::to_string(*number) + " of `" + all + "` " +
+            std::to_string(*count) +
+            ": ranks are counted from 0, so there is none of this number, and the group is never complete");
+    report.relate(finding, world->value.written, "the processes of the job");
+    return;
+  }
+}
+
 // What the batch file asks SLURM for, against what the launch takes for granted.
 void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport& report) {
   if ((line.launcher != Launcher::torchrun && line.launcher != Launcher::torch_launch) ||
@@ -204,6 +222,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     check_visible(input, line, report);
     check_resources(line, report);
     check_nodes(line, slurm, report);
+    check_rank(line, report);
     check_allocation(line, slurm, report);
     check_placement(input, line, report);
   }

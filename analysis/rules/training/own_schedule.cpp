@@ -2,6 +2,7 @@
 
 #include "rules/source.hpp"
 #include "rules/training/horizon.hpp"
+#include "syntax/walk.hpp"
 
 #include <algorithm>
 
@@ -122,8 +123,8 @@ namespace {
 // What the parts of a schedule are by their arithmetic.
 class Shape {
 public:
-  Shape(const Record& record, const values::Function& function, Int step)
-      : record_(record), found_(record, function.chunk), step_(step) {
+  Shape(const Record& record, const values::Function& function, Int step, syntax::Name parameter = {})
+      : record_(record), found_(record, function.chunk), step_(step), parameter_(parameter) {
     const auto look = [&](const syntax::Expr& expr) {
       if (expr.kind == syntax::ExprKind::compare) {
         const auto& compare = syntax::as<syntax::CompareExpr>(expr);
@@ -131,6 +132,11 @@ public:
       } else if (expr.kind == syntax::ExprKind::binary) {
         const auto& binary = syntax::as<syntax::BinaryExpr>(expr);
         if (binary.op == syntax::BinaryOp::div) divided(binary);
+      } else if (expr.kind == syntax::ExprKind::call) {
+        const std::string_view name = last_name(*syntax::as<syntax::CallExpr>(expr).function);
+        constexpr std::string_view bounds[] = {"min", "max", "clip", "clamp", "minimum", "maximum"};
+        has_cosine_ = has_cosine_ || name == "cos";
+        is_bounded_ = is_bounded_ || std::ranges::find(bounds, name) != std::end(bounds);
       }
     };
     if (function.lambda)
@@ -149,6 +155,8 @@ public:
       if (part.slope > 0 && made.warmup && part.zero == *made.warmup && part.zero > 0)
         made.total = part.zero + part.over;
     }
+    // Only the warm-up is asked for: the cosine goes on beyond the end.
+    made.rises_again = made.total && has_cosine_ && !is_bounded_ && comparisons_ == (made.warmup ? 1 : 0);
     return made;
   }
 
@@ -159,6 +167,7 @@ private:
 
   // What it is at the first step, where it counts the steps by ones.
   std::optional<Part> count(const syntax::Expr& whole) const {
+    if (!step_) return count_by_name(whole);
     auto& s = record_.symbols;
     const Int value = found_.of(without_factors(found_, step_, whole));
     if (!found_.has_step(value, step_)) return std::nullopt;
@@ -167,6 +176,28 @@ private:
     if (!first || !next || (*next - *first != 1 && *next - *first != -1)) return std::nullopt;
     return Part{*next - *first, *next - *first > 0 ? -*first : *first, 0};
   }
+  // epoch, epoch - warmup, epochs - epoch, 0.1 * epoch
+  std::optional<Part> count_by_name(const syntax::Expr& whole) const {
+    const syntax::Expr& expr = bare(whole);
+    if (expr.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(expr).id == parameter_)
+      return Part{1, 0, 0};
+    if (expr.kind != syntax::ExprKind::binary) return std::nullopt;
+    const auto& both = syntax::as<syntax::BinaryExpr>(expr);
+    const auto left = count_by_name(*both.left), right = count_by_name(*both.right);
+    if (left.has_value() == right.has_value()) return std::nullopt;
+    if (both.op == syntax::BinaryOp::mul) return left ? left : right;
+    const auto other = number(found_.of(bare(left ? *both.right : *both.left)));
+    if (!other || (both.op != syntax::BinaryOp::add && both.op != syntax::BinaryOp::sub)) return std::nullopt;
+    const Part& part = left ? *left : *right;
+    // As a line over the step: its value at the first one.
+    const std::int64_t first = part.slope > 0 ? -part.zero : part.zero;
+    const bool is_taken_away = both.op == syntax::BinaryOp::sub;
+    const std::int64_t slope = is_taken_away && right ? -part.slope : part.slope,
+                       at_first = !is_taken_away ? first + *other
+        : left                                   ? first - *other
+                                                 : *other - first;
+    return Part{slope, slope > 0 ? -at_first : at_first, 0};
+  }
   std::optional<std::int64_t> number(Int value) const {
     return value ? record_.symbols.value(value) : std::nullopt;
   }
@@ -174,6 +205,7 @@ private:
   // step < warmup
   void compared(const syntax::Expr& left, const syntax::Expr& right) {
     const auto counts = count(left);
+    if (counts || count(right)) ++comparisons_;
     const auto limit = number(found_.of(bare(right)));
     if (counts && limit && counts->slope > 0 && *limit + counts->zero > 0)
       compared_.push_back(*limit + counts->zero);
@@ -190,8 +222,11 @@ private:
 
   const Record& record_;
   Found found_;
-  Int step_;
+  Int step_;  // null: it goes by the name of the parameter
+  syntax::Name parameter_;
   std::vector<std::int64_t> compared_, ramps_;
+  int comparisons_ = 0;  // of the step
+  bool has_cosine_ = false, is_bounded_ = false;
   std::vector<Part> parts_;
 };
 
@@ -199,6 +234,25 @@ private:
 
 OwnSchedule own_schedule(const Record& record, const values::Function& function, Int step) {
   return Shape(record, function, step).found();
+}
+OwnSchedule own_schedule(
+    const Record& record, const values::Function& function, const syntax::Parameter& parameter) {
+  if (!function.stmt) return {};
+  // Written again, the name stands for another number.
+  bool is_kept = true;
+  const auto written = [&](const syntax::Expr& target) {
+    is_kept = is_kept &&
+        !(target.kind == syntax::ExprKind::name && syntax::as<syntax::NameExpr>(target).id == parameter.name);
+  };
+  for_each_statement(*function.stmt, [&](const syntax::Stmt& stmt) {
+    if (stmt.kind == syntax::StmtKind::assign)
+      for (const syntax::Expr* target : syntax::as<syntax::AssignStmt>(stmt).targets) written(*target);
+    else if (stmt.kind == syntax::StmtKind::aug_assign)
+      written(*syntax::as<syntax::AugAssignStmt>(stmt).target);
+    else if (stmt.kind == syntax::StmtKind::for_)
+      written(*syntax::as<syntax::ForStmt>(stmt).target);
+  });
+  return is_kept ? Shape(record, function, nullptr, parameter.name).found() : OwnSchedule{};
 }
 
 }  // namespace stepzero::rules

@@ -327,9 +327,12 @@ Value sharded_init(Call& call) {
       (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
   mark(values::WrapperState::mixed, flattened.trained && flattened.frozen);
   mark(values::WrapperState::on_cpu, flattened.on_cpu);
-  mark(left_on_cpu,
-      !call.spread && flattened.on_cpu && is_left_out("device_id") && is_left_out("cpu_offload") &&
-          is_left_out("param_init_fn"));
+  const bool is_moved = call.spread || !is_left_out("device_id") || !is_left_out("cpu_offload") ||
+      !is_left_out("param_init_fn");
+  mark(left_on_cpu, flattened.on_cpu && !is_moved);
+  // To the device that is named, or there and back in each forward.
+  if (const Value module = call.run.resolve(call.at(0)); is_moved && module.is(Kind::instance))
+    lose_devices(call.run, module);
   mark(flat,
       flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") &&
           is_left_out("ignored_modules") && is_left_out("ignored_states"));
