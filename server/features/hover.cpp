@@ -89,6 +89,13 @@ const snapshot::Fact* innermost(const std::vector<snapshot::Fact>& facts, std::u
   return best;
 }
 
+// Of a rule without a fix: what its page advises beside the reason why there is none.
+std::string_view advice_of(const rules::Rule& rule) {
+  const std::string_view text = rule.fix;
+  const std::size_t end = rule.fix_kind == rules::FixKind::none ? text.find(". ") : std::string_view::npos;
+  return end == std::string_view::npos ? std::string_view() : text.substr(end + 2);
+}
+
 void write_rule(HoverText& out, const rules::Finding& finding, bool pages) {
   const rules::Rule* rule = rules::find_rule(finding.rule);
   if (!rule) return;
@@ -96,6 +103,10 @@ void write_rule(HoverText& out, const rules::Finding& finding, bool pages) {
   out.bold(finding.rule);
   out.literal(": ");
   out.raw(rule->summary);
+  if (const std::string_view advice = advice_of(*rule); !advice.empty()) {
+    out.paragraph();
+    out.raw(advice);
+  }
   if (pages) return;
   out.paragraph();
   out.raw(rule->why);

@@ -284,3 +284,27 @@ def test_keys_of_trainers_and_of_hydra_are_explained_and_completed(start, tmp_pa
     assert "composed" in hover(hydra, 0, 2) and "Hydra" in hover(hydra, 0, 2)
     assert "instantiate" in hover(hydra, 4, 4)
     assert hover(hydra, 5, 2) == ""
+
+
+def test_where_memory_is_too_small_the_hover_says_what_spares_it(start, tmp_path):
+    (tmp_path / "stepzero.toml").write_text('gpu-memory = "16GB"\n')
+    client = start()
+    client.initialize({**CAPABILITIES, "workspaceFolders": [{"uri": tmp_path.as_uri(), "name": "w"}]}, rootUri=tmp_path.as_uri())
+    program = (tmp_path / "train.py").as_uri()
+    client.open(program, """\
+import torch
+from torch import nn
+
+model = nn.Sequential(*[nn.Linear(16384, 16384) for _ in range(8)]).cuda()
+optimizer = torch.optim.AdamW(model.parameters())
+for x in torch.randn(10, 2, 16384).cuda():
+    optimizer.zero_grad()
+    model(x).mean().backward()
+    optimizer.step()
+""")
+    found = [each for each in client.diagnostics(program, 1) if each["code"] == "memory/too-large"]
+    assert found
+    start_of = found[0]["range"]["start"]
+    text = client.call("textDocument/hover", {"textDocument": {"uri": program}, "position": start_of})["contents"]["value"]
+    for word in ("accumulation", "bfloat16", "checkpointing", "torch.compile", "ZeRO"):
+        assert word in text

@@ -85,12 +85,13 @@ const Field* field_at(const Node& root, const std::vector<std::string_view>& key
   return field;
 }
 
-// Does the script hand its arguments to the Trainer's own?
+// Does the script hand its arguments to the Trainer's own? It is the Trainer that compares them.
 bool reads_training_arguments(const DocumentInput& input, const LaunchLine& line) {
   if (!line.script || !line.script->is_known()) return false;
   const auto path = launch::script_file(
       input.sources, input.path, line.command->folder, line.script->text, line.is_module, input.read);
-  return path && launch::mentions(input.sources, *path, {"HfArgumentParser", "TrlParser"}, input.read);
+  return path && launch::mentions(input.sources, *path, {"HfArgumentParser", "TrlParser"}, input.read) &&
+      launch::mentions(input.sources, *path, {"TrainingArguments", "TrlParser", "Trainer("}, input.read);
 }
 
 // A precision that the file turns on, and that the launch does not ask for: its arguments are off by default.
