@@ -443,7 +443,9 @@ void RootRunner::run_root(
 void RootRunner::note_built(values::Instance& object) {
   const bool plain = run_.path_.empty() && run_.dry_runs_ == 0 && run_.guards_ == 0 && run_.expected_ == 0 &&
       !run_.killed_ && !run_.with_defaults_;
-  if (!plain || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span})) return;
+  // What `type(name, bases, names)` makes has no statement.
+  if (!plain || !object.cls->stmt || !record_.in_file({object.cls->chunk, object.cls->stmt->name_span}))
+    return;
   if (run_.is_a(Value::of(Kind::instance, &object), run_.library_.types().module)) built_.push_back(&object);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using KeyMeaning = std::array<std::string_view, 2>;
 
-// In our words, with what helps where memory or time is short.
+// lightning 2.6, its page on the Trainer. In our words, with what helps where memory or time is short.
 constexpr KeyMeaning of_lightning[] = {
     {"accelerator", "What computes. `auto` takes a GPU where there is one."},
     {"strategy",

@@ -25,7 +25,8 @@ std::string help_of(const Key& key) {
       "`: [its documentation](https://www.deepspeed.ai/docs/config-json/).";
 }
 
-// What may be written as the value, besides numbers and names of one's own: keys whose types do not say it.
+// DeepSpeed 0.19, runtime/config.py. What may be written as the value, besides numbers and names of one's
+// own: keys whose types do not say it.
 struct Values {
   std::string_view section, name, choices;
 };

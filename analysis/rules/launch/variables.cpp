@@ -10,6 +10,8 @@ namespace {
 constexpr std::string_view slow_debug = "each kernel is waited for; take it out when the error is found";
 
 constexpr KnownVariable known_variables[] = {
+    // CUDA 13.0, the page of its programming guide on environment variables, and what PyTorch 2.13 builds its
+    // extensions by (cpp_extension.py).
     {"CUDA_VISIBLE_DEVICES", "", "", ""},
     {"CUDA_DEVICE_ORDER", "FASTEST_FIRST|PCI_BUS_ID", "", ""},
     {"CUDA_LAUNCH_BLOCKING", "0|1", "", slow_debug},
@@ -24,17 +26,21 @@ constexpr KnownVariable known_variables[] = {
     {"CUDA_ROOT", "", "", ""},
     {"CUDA_BIN_PATH", "", "", ""},
     {"CUDA_VERSION", "", "", ""},
+    {"CUDA_INC_PATH", "", "", ""},
+    // OpenMP 5.0.
     {"OMP_NUM_THREADS", "", "", ""},
     {"OMP_PROC_BIND", "", "", ""},
     {"OMP_PLACES", "", "", ""},
     {"OMP_SCHEDULE", "", "", ""},
     {"OMP_DYNAMIC", "", "", ""},
     {"OMP_WAIT_POLICY", "", "", ""},
+    // torch.distributed of PyTorch 2.13 (rendezvous.py, elastic).
     {"MASTER_ADDR", "", "", ""},
     {"MASTER_PORT", "", "", ""},
     {"WORLD_SIZE", "", "", ""},
     {"RANK", "", "", ""},
     {"LOCAL_RANK", "", "", ""},
+    // NCCL 2.30, its documentation of environment variables and the NCCL_PARAM of its source.
     {"NCCL_DEBUG", "VERSION|WARN|INFO|TRACE|ABORT", "", ""},
     {"NCCL_DEBUG_FILE", "", "", ""},
     {"NCCL_DEBUG_SUBSYS", "", "", ""},
@@ -183,6 +189,7 @@ constexpr KnownVariable known_variables[] = {
     {"NCCL_FASTRAK_ENABLE_HOTPATH_LOGGING", "", "", ""},
     {"NCCL_TELEMETRY_ENABLE", "", "", ""},
     {"NCCL_TESTS_DEVICE", "", "", ""},
+    // ProcessGroupNCCL.hpp of PyTorch 2.13; 2.2 put TORCH_ in front.
     {"NCCL_ASYNC_ERROR_HANDLING", "", "TORCH_NCCL_ASYNC_ERROR_HANDLING", ""},
     {"NCCL_BLOCKING_WAIT", "", "TORCH_NCCL_BLOCKING_WAIT", ""},
     {"NCCL_DESYNC_DEBUG", "", "TORCH_NCCL_DESYNC_DEBUG", ""},
@@ -222,6 +229,7 @@ constexpr KnownVariable known_variables[] = {
     {"TORCH_UCC_ALLREDUCE_BLOCKING_WAIT", "", "", ""},
     {"TORCH_UCC_ALLTOALL_BLOCKING_WAIT", "", "", ""},
     {"TORCH_UCC_BCAST_BLOCKING_WAIT", "", "", ""},
+    // PyTorch 2.13, its pages on environment variables, and torch/_logging.
     {"TORCH_FR_BUFFER_SIZE", "", "", ""},
     {"TORCH_FR_DUMP_TEMP_FILE", "", "", ""},
     {"TORCH_DISTRIBUTED_DEBUG", "OFF|INFO|DETAIL", "", ""},
@@ -234,6 +242,7 @@ constexpr KnownVariable known_variables[] = {
     {"TORCH_LOGS_OUT", "", "", ""},
     {"TORCH_LOGS_FORMAT", "", "", ""},
     {"TORCH_TRACE", "", "", ""},
+    {"TORCH_DTRACE", "", "", ""},
     {"TORCH_USE_CUDA_DSA", "", "", ""},
     {"TORCH_COMPILE_DEBUG", "", "", ""},
     {"TORCH_COMPILE_DISABLE", "", "", ""},
@@ -250,6 +259,7 @@ constexpr KnownVariable known_variables[] = {
     {"PYTORCH_DEBUG_XPU_FALLBACK", "", "", ""},
     {"PYTORCH_JIT", "", "", ""},
     {"GLOO_SOCKET_IFNAME", "", "", ""},
+    // huggingface_hub 2.4 (constants.py), datasets 5.2 (config.py), transformers 5.23.
     {"HF_HOME", "", "", ""},
     {"HF_HUB_OFFLINE", "", "", ""},
     {"HF_HUB_CACHE", "", "", ""},
@@ -306,6 +316,7 @@ constexpr KnownVariable known_variables[] = {
     {"WANDB_ERROR_REPORTING", "", "", ""},
     {"WANDB_IGNORE_GLOBS", "", "", ""},
     {"WANDB_AGENT_MAX_INITIAL_FAILURES", "", "", ""},
+    // tokenizers 0.23.
     {"TOKENIZERS_PARALLELISM", "", "", ""},
 };
 
