@@ -5,6 +5,7 @@
 namespace stepzero::snapshot {
 
 namespace {
+constexpr std::string_view configuration_families[] = {"config/", "deepspeed/", "fsdp/", "launch/"};
 constexpr std::size_t most_launches = 3;  // of one program that are run
 // What a launch decides is read with one of these: its arguments, its environment, the number of its
 // processes.
@@ -68,8 +69,15 @@ void tell_of_launch(const Launch& launch, const std::vector<StandingFindings::On
               (other.finding.severity == rules::Severity::error || other.finding.where == finding.where);
         });
   };
+  // What is only said where a configuration is known, and that is often named by the launch alone.
+  const auto is_about_configuration = [](const rules::Finding& finding) {
+    return std::ranges::any_of(
+        configuration_families, [&](std::string_view family) { return finding.rule.starts_with(family); });
+  };
   std::erase_if(findings, [&](const rules::Finding& finding) {
-    return finding.severity > rules::Severity::information || is_told(finding);
+    return finding.severity >
+        (is_about_configuration(finding) ? rules::Severity::information : rules::Severity::warning) ||
+        is_told(finding);
   });
   for (rules::Finding& finding : findings) {
     finding.severity = std::max(finding.severity, rules::Severity::warning);

@@ -18,9 +18,8 @@ void check(const Record& record, Report& report) {
     for (const Wrap& wrap : wraps_in(record, *root)) {
       if (wrap.in_place || wrap.in_attempt || !attribute(wrap.event->self, values::WrapperState::mixed))
         continue;
-      if (!wrap.is_false(record, "use_orig_params") || !wrap.leaves_out("auto_wrap_policy") ||
-          !wrap.leaves_out("ignored_modules") || !wrap.leaves_out("ignored_states") ||
-          !once(wrap.event->place))
+      if (!wrap.is_false(record, "use_orig_params") || !wrap.leaves_out("ignored_modules") ||
+          !wrap.leaves_out("ignored_states") || !once(wrap.event->place))
         continue;
       Finding* finding = report.add(Severity::error, wrap.event->place, wrap.event->calls,
           "Some parameters of this module are frozen and others are trained, and `FullyShardedDataParallel` makes one flat parameter of them: \"Must flatten tensors with uniform `requires_grad` when `use_orig_params=False`\". Pass `use_orig_params=True`, or wrap the frozen parts on their own.");
@@ -51,7 +50,7 @@ extern constexpr Rule rule = complete({
     .right =
         "for p in model.backbone.parameters():\n    p.requires_grad_(False)\nmodel = FullyShardedDataParallel(model, use_orig_params=True)\n",
     .silent =
-        "`use_orig_params=True`; an `auto_wrap_policy`, which may part them; ignored modules; `fully_shard`, which keeps each parameter.",
+        "`use_orig_params=True`; an `auto_wrap_policy` that is not made of classes; ignored modules; `fully_shard`, which keeps each parameter.",
     .fix = "Passes `use_orig_params=True`.",
     .fix_kind = FixKind::always_right,
     .check = check,

@@ -90,7 +90,7 @@ extern constexpr Rule rule = complete({
         "model = FullyShardedDataParallel(net, use_orig_params=True)\ndecay = [p for n, p in model.named_parameters() if \"bias\" not in n]\nrest = [p for n, p in model.named_parameters() if \"bias\" in n]\n"
         "optimizer = torch.optim.AdamW([{\"params\": decay, \"weight_decay\": 0.1}, {\"params\": rest, \"weight_decay\": 0.0}])\n",
     .silent =
-        "`use_orig_params=True`; an `auto_wrap_policy`, which parts the model into units that are not followed; groups that are not known; `fully_shard`, which keeps each parameter.",
+        "`use_orig_params=True`; an `auto_wrap_policy` that is not made of classes; groups that are not known; `fully_shard`, which keeps each parameter.",
     .fix = "Passes `use_orig_params=True`.",
     .fix_kind = FixKind::always_right,
     .check = check,

@@ -138,6 +138,9 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
   }
   const Word* place = is_static ? address : endpoint;
   if (is_static && !address && endpoint) place = endpoint;
+  // Node 0 may call itself so, where the others are launched otherwise.
+  const Word* own = line.value("node_rank");
+  if (is_static && place && own && own->text == "0" && !own->by_default) return;
   if (place ? place->is_known() && is_of_this_machine(place->text) : is_static)
     report.add(Severity::warning, place ? place->written : given->written,
         std::string("the nodes of a job of ") + given->text + " meet at the address of node 0; " +

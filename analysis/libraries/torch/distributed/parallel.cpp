@@ -5,6 +5,7 @@
 #include "libraries/table/native.hpp"
 #include "libraries/table/op.hpp"
 #include "libraries/torch/distributed/sharded_states.hpp"
+#include "libraries/torch/distributed/sharded_units.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
@@ -227,40 +228,6 @@ Value averaged_forward(Call& call) {
       call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
-// Of the parameters that one wrapper would flatten together: are some trained and others not, does any lie on
-// the CPU, and is it known of all parts that none is a unit of its own?
-struct Flattened {
-  bool trained = false, frozen = false, on_cpu = false, is_one_unit = true;
-  int depth = 0;
-  void add(Runtime& run, Value value) {
-    value = run.resolve(value);
-    is_one_unit = is_one_unit && depth <= values::deepest_module && !value.is(Kind::unknown);
-    if (!value.is(Kind::instance) || ++depth > values::deepest_module) return;
-    const auto& part = *value.as<Instance>();
-    // Nested wrappers have units of their own.
-    const bool own_unit = part.native && part.native->path.ends_with("FullyShardedDataParallel");
-    is_one_unit = is_one_unit && !own_unit;
-    if (!own_unit)
-      for (const auto& [name, slot] : std::vector(part.attributes.entries())) {
-        const Value each = slot->value;
-        is_one_unit = is_one_unit && !each.is(Kind::unknown) && !each.is(Kind::choice);
-        if (each.is(Kind::tensor) && each.as<Tensor>()->role == values::TensorRole::parameter) {
-          const Known now = run.heap().requires_grad(*each.as<Tensor>()->now());
-          trained = trained || now == Known::yes;
-          frozen = frozen || now == Known::no;
-          // With a base that is not seen it may be no module.
-          on_cpu = on_cpu ||
-              (values::is_cpu(each.as<Tensor>()->now()->device) && run.is_a(value, "torch.nn.Module"));
-        } else if (each.is(Kind::instance)) {
-          add(run, each);
-        } else if (each.is(Kind::list) && name.text() == values::ContainerState::items) {
-          for (const Value& item : std::vector<Value>(values::Heap::list_state(each)->items)) add(run, item);
-        }
-      }
-    --depth;
-  }
-};
-
 // Does a parameter of the module lie on the CPU, whichever module of several it is?
 bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
@@ -308,7 +275,9 @@ Value wrapped_cuda(Call& call) { return moves_wrapped(call, "torch.nn.Module.cud
 // FullyShardedDataParallel(module): one flat parameter for the module, less the parts that are wrapped
 // already.
 Value sharded_init(Call& call) {
+  const auto classes = unit_classes(call.run, argument_named(call, "auto_wrap_policy"), call.place);
   Flattened flattened;
+  flattened.classes = classes ? &*classes : nullptr;
   flattened.add(call.run, call.at(0));
   if (const Value policy = call.run.resolve(argument_named(call, "mixed_precision"));
       policy && !policy.is(Kind::none))
@@ -325,7 +294,7 @@ Value sharded_init(Call& call) {
   const Value keeps = argument_named(call, "use_orig_params");
   const bool flattens = !call.spread &&
       (!keeps || call.run.symbols().decide(call.run.truth(keeps)) == Answer::no);
-  mark(values::WrapperState::mixed, flattened.trained && flattened.frozen);
+  mark(values::WrapperState::mixed, classes && flattened.is_mixed());
   mark(values::WrapperState::on_cpu, flattened.on_cpu);
   const bool is_moved = call.spread || !is_left_out("device_id") || !is_left_out("cpu_offload") ||
       !is_left_out("param_init_fn");
@@ -334,8 +303,8 @@ Value sharded_init(Call& call) {
   if (const Value module = call.run.resolve(call.at(0)); is_moved && module.is(Kind::instance))
     lose_devices(call.run, module);
   mark(flat,
-      flattens && flattened.is_one_unit && is_left_out("auto_wrap_policy") &&
-          is_left_out("ignored_modules") && is_left_out("ignored_states"));
+      flattens && flattened.is_one_unit && classes && is_left_out("ignored_modules") &&
+          is_left_out("ignored_states"));
   return wrapped_init(call);
 }
 // What lay on the CPU when it was sharded, and was not moved since, is not where it is to be computed with.
@@ -352,10 +321,22 @@ Value sharded_forward(Call& call) {
 }
 // One parameter stands for all of them, and its name is none of theirs, but where they are summoned.
 Value flat_parameters(Call& call) {
-  if (call.self.is(Kind::instance) && kept(call, flat) && !call.run.around())
-    return call.run.heap().list(
-        {call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module._flat_param"),
-            call.run.heap().unseen("", call.place)})});
+  if (call.self.is(Kind::instance) && kept(call, flat) && !call.run.around()) {
+    const auto classes = unit_classes(
+        call.run, kept(call, values::WrapperState::auto_wrap_policy), call.place);
+    Flattened flattened;
+    flattened.classes = classes ? &*classes : nullptr;
+    flattened.add(call.run, kept(call, "module"));
+    std::vector<Value> named;
+    const auto add = [&](const std::string& unit) {
+      named.push_back(
+          call.run.heap().tuple({call.run.heap().string("_fsdp_wrapped_module." + unit + "_flat_param"),
+              call.run.heap().unseen("", call.place)}));
+    };
+    if (flattened.trained || flattened.frozen) add("");
+    for (const std::string& unit : flattened.units) add(unit + "._fsdp_wrapped_module.");
+    return call.run.heap().list(std::move(named));
+  }
   const Row* usual = call.run.library().find("torch.nn.Module.named_parameters");
   Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
       call.expr, call.node, call.place, call.after};
@@ -514,6 +495,7 @@ std::vector<Row> parallel_rows() {
       row("torch.distributed.fsdp.fully_shard", function,
           "module, *more, mesh=None, reshard_after_forward=None, shard_placement_fn=None, mp_policy=None, offload_policy=None, ignored_params=None, **options",
           fully_sharded, {}, Operation::sharded),
+      wrap_policy_row(),
       row("torch.distributed.fsdp.MixedPrecision", class_, "**options", keep_options),
       row("torch.distributed.fsdp.MixedPrecisionPolicy", class_, "**options", keep_options),
       row("torch.nn.parallel.DistributedDataParallel.no_sync", method, "", no_sync),
