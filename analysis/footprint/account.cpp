@@ -167,15 +167,22 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
 }
 
 namespace {
-// The class whose body the place is in; null: none.
-const syntax::Stmt* class_around(const Record& record, values::Place place) {
+// The innermost class or function whose body the place is in; null: none.
+const syntax::Stmt* around(const Record& record, values::Place place, syntax::StmtKind kind) {
   const syntax::Stmt* root = record.chunk(place).statement();
   const syntax::Stmt* found = nullptr;
   if (root)
     syntax::for_each_statement(*root, [&](const syntax::Stmt& stmt) {
-      if (stmt.kind == syntax::StmtKind::class_ && stmt.span.holds(place.span)) found = &stmt;
+      if (stmt.kind == kind && stmt.span.holds(place.span)) found = &stmt;
     });
   return found;
+}
+
+// The functions in which the run is at that moment.
+void add_running(const Record& record, const OperationEvent& event, std::unordered_set<const syntax::Stmt*>& running) {
+  running.insert(around(record, event.place, syntax::StmtKind::function));
+  for (const interpreter::CallSite* site = event.calls; site; site = site->outer)
+    running.insert(around(record, site->place, syntax::StmtKind::function));
 }
 }  // namespace
 
@@ -187,17 +194,21 @@ bool Account::was_replaced(const Instance& model) {
     for (const Value& value : values_)
       if (const Value object = decided(record_, value); is_module(object) && object.as<Instance>()->cls)
         for (const values::Class* each : object.as<Instance>()->cls->order) classes.insert(each->stmt);
-    std::unordered_set<const Instance*> named;
+    // Names of functions that have returned hold nothing, nor does a name hold what it was before.
+    std::unordered_set<const syntax::Stmt*> running{nullptr};
+    for (const Backward& backward : backwards_) add_running(record_, *backward.event, running);
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const Instance*> named;
     for (const interpreter::Fact& fact : record_.facts) {
       const Value value = decided(record_, fact.value);
       if (!is_module(value)) continue;
       if (fact.role == interpreter::Fact::Role::attribute &&
-          classes.contains(class_around(record_, fact.place)))
+          classes.contains(around(record_, fact.place, syntax::StmtKind::class_)))
         replaced_->insert(value.as<Instance>());
-      else if (fact.role == interpreter::Fact::Role::assignment)
-        named.insert(value.as<Instance>());
+      else if (fact.role == interpreter::Fact::Role::assignment &&
+          running.contains(around(record_, fact.place, syntax::StmtKind::function)))
+        named[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}] = value.as<Instance>();
     }
-    for (const Instance* module : named) replaced_->erase(module);
+    for (const auto& [place, module] : named) replaced_->erase(module);
     for (const Backward& backward : backwards_)
       for (const values::Object* source : backward.event->self_state()->graph)
         if (const auto* module = dynamic_cast<const Instance*>(source)) replaced_->erase(module);

@@ -77,8 +77,10 @@ bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> 
 void keep_attention(Keeper& keeper) {
   const TensorState *query = keeper.tensor("query"), *key = keeper.tensor("key"),
                     *value = keeper.tensor("value");
-  if (!query || !key || !value || !query->shape.ndim_known || query->shape.dims.size() < 2)
-    return keeper.unknown();
+  const auto has_matrices = [](const TensorState* each) {
+    return each && each->shape.ndim_known && each->shape.dims.size() >= 2;
+  };
+  if (!has_matrices(query) || !has_matrices(key) || !has_matrices(value)) return keeper.unknown();
   symbolic::Context& s = keeper.s;
   const auto dropout = keeper.number("dropout_p");
   const bool drops = !dropout || *dropout > 0, on_gpu = keeper.device == Device::cuda;
@@ -97,7 +99,12 @@ void keep_attention(Keeper& keeper) {
     // Of half precision the weights are computed in float32.
     const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
     keep_weights(keeper, sizes, computed, true, drops);
-    if (computed == dtype)
+    // Where heads and batches do not lie in one row, they are copied.
+    if (const Int batches = elements(
+            s, Shape{true, std::vector(value->shape.dims.begin(), value->shape.dims.end() - 2)});
+        computed == dtype &&
+        can_be_viewed(keeper.graph.record(), *value,
+            Shape{true, {{batches}, {size_at(value, 1)}, {size_at(value, 0)}}}, keeper.device))
       keeper.keep(*value);
     else
       keeper.extra(elements(s, value->shape), computed, "values");

@@ -82,6 +82,7 @@ std::vector<std::pair<std::string, std::uint64_t>> Interpreter::costly_roots(std
 }
 
 Value Interpreter::import_named(std::string_view dotted) {
+  if (values::ModuleObject* known = loader_->named(dotted)) return Value::of(Kind::module, known);
   std::vector<Name> path;
   for (std::size_t from = 0; from <= dotted.size();) {
     const std::size_t dot = std::min(dotted.find('.', from), dotted.size());

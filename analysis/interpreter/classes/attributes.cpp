@@ -511,6 +511,9 @@ Value Interpreter::Attribute::of_function(Value object) {
   if (text == "__name__")
     return run.heap().string(known->lambda ? std::string_view("<lambda>") : known->name.text());
   if (text == "__qualname__") return run.heap().string(known->qualified);
+  if (text == "__module__" && known->closure && known->closure->globals)
+    if (const Value module = run.resolve(known->closure->globals->names.value(Name("__name__"))))
+      return module;
   if (text == "__doc__" && known->stmt)
     return known->stmt->docstring.empty() ? Value::none() : run.heap().string(known->stmt->docstring);
   // Its parameters, those with stars last, then its other names.

@@ -333,9 +333,7 @@ Value Interpreter::Subscript::of_library() {
             run.library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
       return run.call_library(
           *run.library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
-    if (const Row* row = run.limits_.launch
-            ? run.library_.find(std::string(symbol_found->path) + ".__getitem__")
-            : nullptr)
+    if (const Row* row = run.library_.find(std::string(symbol_found->path) + ".__getitem__"))
       return run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
           {{item}, {}, false}, where, nullptr);
   }

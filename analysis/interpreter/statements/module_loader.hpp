@@ -45,11 +45,17 @@ public:
   bool load_registering(Value key);
   // A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
   std::string dotted_name(const std::string& path, syntax::Name name) const;
+  // One that has run, by its `__name__`; null: none.
+  values::ModuleObject* named(std::string_view name) const;
   // Is a module being imported?
   bool loading() const { return loading_ > 0; }
   const std::map<std::string, ModuleRun>& modules() const { return modules_; }  // by path
 
 private:
+  // Parsed when somebody asks for it: most of what libraries import is not used.
+  const syntax::Module* parsed(ModuleRun& module);
+  std::string name_of(const std::string& path) const;
+  void expect_decorated(ModuleRun& module, std::string_view name);
   values::ModuleObject* import_file(const program::Target& target);
   void lose_unfinished(values::ModuleObject& module);
   const std::vector<syntax::Name>& exports(ModuleRun& module);

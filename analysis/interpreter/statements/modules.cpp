@@ -33,12 +33,6 @@ std::uint64_t steps_of_all_modules(bool installed, std::uint64_t steps) {
   return installed ? steps : steps / 2;
 }
 
-// Parsed when somebody asks for it: most of what libraries import is not used.
-const syntax::Module* parsed(ModuleRun& run_of, const program::Sources& sources) {
-  if (!run_of.is_namespace && !std::exchange(run_of.is_read, true))
-    run_of.syntax = sources.module(run_of.path);
-  return run_of.syntax.get();
-}
 }  // namespace
 
 ModuleLoader::ModuleLoader(Interpreter& run)
@@ -57,17 +51,6 @@ ModuleRun& ModuleLoader::begin_main(const std::string& path) {
 
 ModuleRun& ModuleLoader::main() { return modules_[run_.main_path_]; }
 
-// A name of a library's file as the table has it: transformers.utils.auto_docstring.auto_docstring.
-std::string ModuleLoader::dotted_name(const std::string& path, Name name) const {
-  std::string_view rest = imports_.within_library(path);
-  if (rest.empty()) rest = path;
-  for (const std::string_view end : {".py", "/__init__"})
-    if (rest.ends_with(end)) rest.remove_suffix(end.size());
-  std::string dotted(rest);
-  std::replace(dotted.begin(), dotted.end(), '/', '.');
-  return dotted + "." + std::string(name.text());
-}
-
 std::uint32_t ModuleLoader::add_chunk(
     const std::string& path, std::shared_ptr<const Module> module, const Item& item) {
   record_.chunks.push_back({path, std::move(module), item.chunk, item.offset, {}});
@@ -83,7 +66,7 @@ void ModuleLoader::run_module(ModuleRun& run_of, std::shared_ptr<const Module> m
   if (run_of.path == run_.main_path_) run_.globals_ = globals;
   if (run_of.is_installed) installed_.emplace(globals, &run_of);
   heap().set(
-      heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : "module"));
+      heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : name_of(run_of.path)));
   heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
 
   run_items(run_of, module, 0, module->items.size());
@@ -170,7 +153,7 @@ void ModuleLoader::load(values::ModuleObject& object) {
   object.pending = false;
   const InPhase phase(run_.clock_, Phase::imports);
   ModuleRun& run_of = modules_[std::string(object.path)];
-  if (!parsed(run_of, run_.sources_) || run_.depth_ > max_import_depth) {
+  if (!parsed(run_of) || run_.depth_ > max_import_depth) {
     auto* globals = heap().make<values::Scope>();
     globals->globals = globals;
     object.globals = globals;
@@ -252,7 +235,7 @@ ModuleRun* ModuleLoader::installed_module(const values::Scope* globals) {
 
 // The names of `__all__ = [...]` at the top of the module: read, not run.
 const std::vector<Name>& ModuleLoader::exports(ModuleRun& module) {
-  if (std::exchange(module.looked_for_exports, true) || !parsed(module, run_.sources_))
+  if (std::exchange(module.looked_for_exports, true) || !parsed(module))
     return module.exported;
   for (const Item& item : module.syntax->items) {
     const Stmt* stmt = item.chunk->stmt;
@@ -266,44 +249,6 @@ const std::vector<Name>& ModuleLoader::exports(ModuleRun& module) {
       if (each->kind == ExprKind::string) module.exported.emplace_back(as<StringExpr>(*each).value);
   }
   return module.exported;
-}
-
-namespace {
-// Is it a function or class of that name, made by way of a decorator?
-bool is_decorated(const syntax::Stmt* stmt, std::string_view name) {
-  if (!stmt) return false;
-  if (stmt->kind == StmtKind::function)
-    return as<FunctionStmt>(*stmt).name.text() == name && !as<FunctionStmt>(*stmt).decorators.empty();
-  return stmt->kind == StmtKind::class_ && as<ClassStmt>(*stmt).name.text() == name &&
-      !as<ClassStmt>(*stmt).decorators.empty();
-}
-}  // namespace
-
-// A library asks a dict of its own for a name that it does not have. Modules that it imports whole, and that
-// wait until they are asked for, may be those that fill it: their functions enter themselves by decorators.
-// True: one has run.
-bool ModuleLoader::load_registering(Value key) {
-  if (!key.is(Kind::string) || key.text().empty() || run_.depth_ > max_import_depth) return false;
-  const std::string& asking = record_.chunks[run_.chunk_].path;
-  if (!imports_.is_installed(asking) || !looked_for_registered_.emplace(key.text()).second) return false;
-  std::vector<program::Target> waiting;
-  for (const auto& [path, run_of] : modules_)
-    if (run_of.is_installed && run_of.is_package && asking.starts_with(program::folder_of(path)))
-      waiting.insert(waiting.end(), run_of.stars.begin(), run_of.stars.end());
-  bool any = false;
-  for (const program::Target& each : waiting) {
-    values::ModuleObject* source = import_file(each);
-    const syntax::Module* module =
-        source->pending ? parsed(modules_[std::string(source->path)], run_.sources_) : nullptr;
-    if (!module || std::ranges::none_of(module->items, [&](const Item& item) {
-          return is_decorated(item.chunk->stmt, key.text());
-        }))
-      continue;
-    modules_[std::string(source->path)].fills_registry = true;
-    load(*source);
-    any = true;
-  }
-  return any;
 }
 
 Value ModuleLoader::lazy_name(ModuleRun& module, Name name) {
@@ -458,6 +403,7 @@ Value ModuleLoader::import_dotted(std::span<const Name> path, bool whole) {
 }
 
 Value ModuleLoader::module_attribute(values::ModuleObject& module, Name name, Place where) {
+  if (module.pending) expect_decorated(modules_[std::string(module.path)], name.text());
   load(module);
   if (name.text() == "__dict__" && module.globals) {
     const Value names = BuiltinCall::names_in(run_, module.globals);

@@ -392,6 +392,7 @@ std::vector<Row> python_rows() {
       row("os.environ.setdefault", function, "key, default=None", environment_default),
       row(insert_root, function, "index, folder", nullptr),
       row(append_root, function, "folder", nullptr),
+      row("sys.modules.__getitem__", function, "name", module_named),
       row("sys.argv", constant, "", process_arguments),
       row("sys.exit", function, "status=0", end_process, {}, Operation::fallible),
       row("os._exit", function, "status=0", end_process, {}, Operation::fallible),
