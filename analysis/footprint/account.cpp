@@ -179,7 +179,8 @@ const syntax::Stmt* around(const Record& record, values::Place place, syntax::St
 }
 
 // The functions in which the run is at that moment.
-void add_running(const Record& record, const OperationEvent& event, std::unordered_set<const syntax::Stmt*>& running) {
+void add_running(
+    const Record& record, const OperationEvent& event, std::unordered_set<const syntax::Stmt*>& running) {
   running.insert(around(record, event.place, syntax::StmtKind::function));
   for (const interpreter::CallSite* site = event.calls; site; site = site->outer)
     running.insert(around(record, site->place, syntax::StmtKind::function));

@@ -70,6 +70,16 @@ constexpr std::int64_t
     fewest_in_bytes = 4096,
     numbers_of_block = 256;  // smaller tensors stay in 32 bits (min_8bit_size); blocks have one scale each
 
+// Of the kinds of torchao (0.17, torchao/optim/adam.py), two copies each: the numbers of a byte, the numbers
+// of the block that has one float32 as its scale, and the float32 numbers of the map from codes to values.
+// Smaller parameters, and those of another length than whole blocks, stay as they are.
+struct KindOfTorchao {
+  std::string_view ends;
+  std::int64_t in_byte, of_block, of_map;
+};
+constexpr KindOfTorchao of_torchao[] = {{"8bit", 1, 256, 256}, {"4bit", 2, 128, 16}, {"Fp8", 1, 256, 0}};
+constexpr std::string_view torchao = "torchao.";
+
 void gather(const Record& record, Value value, Optimizer& into, int depth) {
   value = decided(record, value);
   if (depth > values::deepest_data) {
@@ -135,6 +145,7 @@ bool is_set(const Record& record, const interpreter::OperationEvent& made, std::
 // Of the class of that path, as it was made. Nothing: it is not known.
 std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEvent& made,
     std::string_view type, std::string_view path) {
+  if (path.starts_with(torchao)) return Kept{type, 2, 1, 0, 0, "amsgrad", {}, Width::of_block};
   if (!path.starts_with(bitsandbytes)) {
     const auto found = std::ranges::find(optimizer_table, type, &Kept::type);
     return found == std::end(optimizer_table) ? std::nullopt : std::optional(*found);
@@ -233,6 +244,17 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
             : nullptr,
         copies);
     break;
+  case Width::of_block: {
+    const auto kind = std::ranges::find_if(
+        of_torchao, [&](const KindOfTorchao& each) { return optimizer.type.ends_with(each.ends); });
+    const std::int64_t block = optimizer.block > 0 ? optimizer.block : kind->of_block;
+    if (known && *known >= fewest_in_bytes && *known % block == 0)
+      made.add(copies * (*known / kind->in_byte + 4 * (*known / block) + 4 * kind->of_map));
+    else
+      made.add(s, bytes_of(s, shape, held.dtype), copies);
+    if (!known) made.miss();
+    break;
+  }
   case Width::factored:
     if (!shape.ndim_known || shape.dims.size() < 2) {
       made.add(s, bytes_of(s, shape, held.dtype), copies);
@@ -312,6 +334,7 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   optimizer.copies = copies;
   optimizer.counters = counters;
   optimizer.width = kept->width;
+  if (const auto block = record.number(argument_of(record, made, "block_size"))) optimizer.block = *block;
   // An optimizer of nothing that is reached is stepped by a backward that is not seen.
   const bool at_once = options.device == Device::cuda && kept->at_once != never &&
       !is_given_off(record, made, "foreach");

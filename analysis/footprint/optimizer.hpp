@@ -7,9 +7,9 @@
 namespace stepzero::footprint {
 
 // How many bytes a number of an optimizer's state has: those of the parameter's type; those of float32; one,
-// with something for each block of numbers; or the state has one number for each row and one for each column
-// of a matrix.
-enum class Width : std::uint8_t { of_parameter, float32, byte, factored };
+// with something for each block of numbers; what is left of a number, of whole blocks; or the state has one
+// number for each row and one for each column of a matrix.
+enum class Width : std::uint8_t { of_parameter, float32, byte, of_block, factored };
 
 struct Optimizer {
   const interpreter::OperationEvent* made = nullptr;
@@ -24,6 +24,7 @@ struct Optimizer {
   bool by_engine = false;             // DeepSpeed's, which holds buckets beside it
   int copies = 0, counters = 0;       // for each number of a parameter, and for each parameter
   Width width = Width::of_parameter;  // of the copies
+  std::int64_t block = 0;             // numbers of one, where the program says so
 };
 // What it keeps for a parameter that it steps.
 Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& held);

@@ -246,8 +246,10 @@ Answer Interpreter::Attribute::is_in_library_class(
       return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
   // A layer of the library has what some layer has, and nothing else but what the program gave it.
   const std::string_view layers = run.library_.types().layers;
+  const bool is_counted = run.record_.conditions.contains(values::RecordCondition::counted);
   if (!object.cls && native.row && native.path.starts_with(layers) && !object.symbolic &&
-      !object.attributes.find(handed_out) && !name.text().starts_with("_"))
+      !object.attributes.find(handed_out) &&
+      (!name.text().starts_with("_") || (is_counted && !name.text().starts_with("__"))))
     return run.library_.find(std::string(layers) + (values::InternalRow::any + name.text())) ? Answer::unknown
                                                                                              : Answer::no;
   const bool is_whole = (native.row && native.row->whole) || native.path.starts_with("builtins.");

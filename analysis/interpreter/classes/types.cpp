@@ -303,6 +303,10 @@ Answer Interpreter::InstanceOf::tensor() {
   if (row && row->kind == values::RowKind::class_ && !is_of_root() &&
       run.library_.knows(path.substr(0, path.find('.'))))
     return Answer::no;
+  // DTensor: what the program does not spread over ranks is none.
+  if (path.starts_with(types.communication) &&
+      run.record_.conditions.contains(values::RecordCondition::counted))
+    return Answer::no;
   return own || path.starts_with(types.layers) || path == "types.NoneType" ? Answer::no : Answer::unknown;
 }
 

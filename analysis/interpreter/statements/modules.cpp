@@ -65,8 +65,8 @@ void ModuleLoader::run_module(ModuleRun& run_of, std::shared_ptr<const Module> m
   run_of.object->pending = false;
   if (run_of.path == run_.main_path_) run_.globals_ = globals;
   if (run_of.is_installed) installed_.emplace(globals, &run_of);
-  heap().set(
-      heap().slot_of(globals->names, Name("__name__")), heap().string(as_main ? "__main__" : name_of(run_of.path)));
+  heap().set(heap().slot_of(globals->names, Name("__name__")),
+      heap().string(as_main ? "__main__" : name_of(run_of.path)));
   heap().set(heap().slot_of(globals->names, Name("__file__")), heap().string(run_of.path));
 
   run_items(run_of, module, 0, module->items.size());
@@ -235,8 +235,7 @@ ModuleRun* ModuleLoader::installed_module(const values::Scope* globals) {
 
 // The names of `__all__ = [...]` at the top of the module: read, not run.
 const std::vector<Name>& ModuleLoader::exports(ModuleRun& module) {
-  if (std::exchange(module.looked_for_exports, true) || !parsed(module))
-    return module.exported;
+  if (std::exchange(module.looked_for_exports, true) || !parsed(module)) return module.exported;
   for (const Item& item : module.syntax->items) {
     const Stmt* stmt = item.chunk->stmt;
     if (!stmt || stmt->kind != StmtKind::assign || as<AssignStmt>(*stmt).targets.size() != 1) continue;

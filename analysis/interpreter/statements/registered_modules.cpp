@@ -67,7 +67,9 @@ bool is_decorated(const syntax::Stmt* stmt, std::string_view name) {
 // What is to be asked for is made by way of a decorator: the whole module has to run.
 void ModuleLoader::expect_decorated(ModuleRun& run_of, std::string_view name) {
   const syntax::Module* module = run_of.is_installed ? parsed(run_of) : nullptr;
-  if (module && std::ranges::any_of(module->items, [&](const Item& item) { return is_decorated(item.chunk->stmt, name); }))
+  if (module && std::ranges::any_of(module->items, [&](const Item& item) {
+        return is_decorated(item.chunk->stmt, name);
+      }))
     run_of.fills_registry = true;
 }
 
@@ -85,8 +87,7 @@ bool ModuleLoader::load_registering(Value key) {
   bool any = false;
   for (const program::Target& each : waiting) {
     values::ModuleObject* source = import_file(each);
-    const syntax::Module* module =
-        source->pending ? parsed(modules_[std::string(source->path)]) : nullptr;
+    const syntax::Module* module = source->pending ? parsed(modules_[std::string(source->path)]) : nullptr;
     if (!module || std::ranges::none_of(module->items, [&](const Item& item) {
           return is_decorated(item.chunk->stmt, key.text());
         }))

@@ -2,6 +2,7 @@
 // configurations: what they are at least. Where the package is installed its own text is run. Read in
 // transformers 5.23 (modeling_utils.py, configuration_utils.py) and peft (mapping_func.py,
 // tuners/tuners_utils.py); of diffusers' ModelMixin only that it is a module, as its documentation says.
+#include "libraries/frameworks/adapters.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -24,6 +25,7 @@ Value keeps_settings(Call& call) {
 // peft.get_peft_model(model, config): freezes the model in place, and puts new layers that are trained into
 // it.
 Value adapts(Call& call) {
+  if (const Value made = adapted_model(call)) return made;
   // Its code is not seen.
   const Value unseen = call.run.heap().unseen("get_peft_model", call.place);
   return call.run.call(unseen, {{call.at(0), call.at(1)}, {}, false}, call.place);
@@ -52,6 +54,7 @@ std::vector<Row> pretrained_rows() {
           "*arguments, **options", nullptr,
           values::under<values::InternalRow::of_unseen, "transformers.PretrainedConfig">),
   };
+  for (Row& each : adapter_rows()) rows.push_back(std::move(each));
   // Weights are made, written down, or computed anew in the backward: the parts stay what they are.
   for (const std::string_view harmless :
       {values::under<values::InternalRow::of_unseen, "transformers.PreTrainedModel.post_init">,

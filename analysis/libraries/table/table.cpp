@@ -98,6 +98,7 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "einops",
     "grouped_gemm",
     "bitsandbytes",
+    "torchao",
     "lion_pytorch",
     "prodigyopt",
     "schedulefree",
@@ -286,7 +287,7 @@ bool Table::knows(std::string_view top_level) const {
 bool Table::reads(std::string_view top_level) const {
   constexpr std::string_view read[] = {"torchvision", "timm", "torchaudio", "vit_pytorch", "x_transformers",
       "efficientnet_pytorch", "segmentation_models_pytorch", "fvcore", "rotary_embedding_torch",
-      "transformers", "torchtune"};
+      "transformers", "torchtune", "peft"};
   return std::find(std::begin(read), std::end(read), top_level) != std::end(read);
 }
 

@@ -105,11 +105,7 @@ Value picked_length(Call& call) {
   return length ? length : some_count(call);
 }
 Value any_sample(Call& call) {
-  // Of a class of the program's own that was made of nothing known, the sample would be asked for here again.
-  if (!kept(call.run, call.self, values::LoaderState::tensors) &&
-      !kept(call.run, call.self, values::LoaderState::dataset))
-    return unseen(call.run, call.place);
-  const Sample sample = sample_of(call.run, call.self, call.place);
+  const Sample sample = held_sample(call.run, call.self, call.place);
   return sample.value ? sample.value : unseen(call.run, call.place);
 }
 

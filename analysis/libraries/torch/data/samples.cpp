@@ -69,20 +69,26 @@ bool is_up_to_date(Runtime& run, Value dataset) {
 }
 }  // namespace
 
-Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
-  dataset = run.resolve(dataset);
-  if (depth > values::deepest_data) return {};
-  if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
-  if (dataset.is(Kind::tensor)) return {without_first(run, dataset, place), nullptr};
-  if (!dataset.is(Kind::instance)) return {};
+Sample held_sample(Runtime& run, Value dataset, values::Place place, int depth) {
   if (const Value tensors = kept(run, dataset, values::LoaderState::tensors); tensors.is(Kind::tuple)) {
     std::vector<Value> items;
     for (const Value& tensor : tensors.as<values::Tuple>()->items)
       items.push_back(without_first(run, tensor, place));
     return {run.heap().tuple(std::move(items)), nullptr};
   }
-  if (const Value inner = kept(run, dataset, values::LoaderState::dataset))
-    return sample_of(run, inner, place, depth + 1);
+  const Value inner = kept(run, dataset, values::LoaderState::dataset);
+  return inner ? sample_of(run, inner, place, depth + 1) : Sample{};
+}
+
+Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth) {
+  dataset = run.resolve(dataset);
+  if (depth > values::deepest_data) return {};
+  if (dataset.is(Kind::list) || dataset.is(Kind::tuple)) return {run.element(dataset, place), nullptr};
+  if (dataset.is(Kind::tensor)) return {without_first(run, dataset, place), nullptr};
+  if (!dataset.is(Kind::instance)) return {};
+  if (kept(run, dataset, values::LoaderState::tensors).is(Kind::tuple) ||
+      kept(run, dataset, values::LoaderState::dataset))
+    return held_sample(run, dataset, place, depth);
   if (!dataset.as<Instance>()->cls && !kept(run, dataset, values::PictureState::sizes)) return {};
   const Value known = kept(run, dataset, values::LoaderState::sample),
               at = kept(run, dataset, values::LoaderState::sample_index);

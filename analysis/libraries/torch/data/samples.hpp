@@ -24,6 +24,8 @@ struct Sample {
   Int index = nullptr;
 };
 Sample sample_of(Runtime& run, Value dataset, values::Place place, int depth = 0);
+// Of what it was given, whatever its own class makes of that.
+Sample held_sample(Runtime& run, Value dataset, values::Place place, int depth = 0);
 
 // A batch of samples that are like this one. `index`: the symbol of the sample's index.
 Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::Place place, int depth = 0);

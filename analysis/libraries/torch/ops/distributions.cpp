@@ -3,6 +3,7 @@
 #include "libraries/torch/ops/distributions.hpp"
 
 #include "libraries/table/native.hpp"
+#include "libraries/torch/ops/distribution_steps.hpp"
 #include "values/kept.hpp"
 
 #include <deque>
@@ -51,6 +52,9 @@ template <bool over_last> Value by_probability(Call& call) {
   keep(call, batch_name, of_shape(call, {given}, batch, state->dtype));
   for (const std::string_view name : {"probs", "logits"})
     keep(call, name, of_shape(call, {given}, state->shape, state->dtype));
+  const bool by_probs = probs && !probs.is(Kind::none);
+  if (counts_memory(call))
+    keep_probabilities(call, by_probs ? probs : Value{}, by_probs ? Value{} : logits, over_last);
   return {};
 }
 
@@ -75,6 +79,7 @@ Value by_two(Call& call) {
   keep(call, batch_name, batch);
   for (std::size_t i = 0; i < 2; ++i)
     keep(call, call.row.parameters[i].text(), of_shape(call, {call.at(i)}, shape, dtype));
+  if (counts_memory(call)) keep_parameters(call, shape);
   return {};
 }
 
@@ -96,12 +101,19 @@ template <bool with_gradient, Dtype drawn> Value sample(Call& call) {
       if (shape.ndim_known) shape.dims.insert(shape.dims.begin(), dims.begin(), dims.end());
     }
   }
-  return of_shape(
-      call, {kept(call, batch_name)}, shape, drawn == Dtype::unknown ? batch->dtype : drawn, with_gradient);
+  const bool is_counted = with_gradient && counts_memory(call);
+  const Value drawn_now = of_shape(call, {kept(call, batch_name)}, shape,
+      drawn == Dtype::unknown ? batch->dtype : drawn, with_gradient && !is_counted);
+  if (!is_counted) return drawn_now;
+  const Value made = counted_sample(call, drawn_now);
+  return made ? made
+              : of_shape(call, {kept(call, batch_name)}, shape, drawn_now.as<values::Tensor>()->now()->dtype);
 }
 Value log_probability(Call& call) {
   const TensorState *batch = batch_of(call), *value = tensor_state(call.run, call.at(0));
   if (!batch || call.spread) return unknown_of(call);
+  if (counts_memory(call))
+    if (const Value made = counted_log_probability(call)) return made;
   const auto both = value ? broadcast(call.run, batch->shape, value->shape, nullptr) : std::nullopt;
   return of_shape(call, {kept(call, batch_name), call.at(0)}, both ? *both : Shape{}, batch->dtype);
 }
@@ -110,6 +122,11 @@ template <Dtype dtype = Dtype::unknown> Value like_batch(Call& call) {
   return batch
       ? of_shape(call, {kept(call, batch_name)}, batch->shape, dtype == Dtype::unknown ? batch->dtype : dtype)
       : unknown_of(call);
+}
+
+Value entropy(Call& call) {
+  const Value made = counts_memory(call) && batch_of(call) ? counted_entropy(call) : Value{};
+  return made ? made : like_batch<>(call);
 }
 
 struct Named {
@@ -159,7 +176,7 @@ std::vector<Row> distribution_rows() {
     if (each.draw_with_gradient)
       rows.push_back(row(path("rsample"), method, "sample_shape=None", each.draw_with_gradient));
     rows.push_back(row(path("log_prob"), method, "value", log_probability));
-    rows.push_back(row(path("entropy"), method, "", like_batch<>));
+    rows.push_back(row(path("entropy"), method, "", entropy));
     for (const std::string_view name : {"mean", "stddev", "variance"})
       rows.push_back(row(path(name), property, "", like_batch<>));
     rows.push_back(row(path("mode"), property, "", each.mode));

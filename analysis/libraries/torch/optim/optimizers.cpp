@@ -199,6 +199,10 @@ struct Construction {
   std::string_view path, signature;
   Value (*run)(Call&) = made<false>;
 };
+constexpr std::string_view of_torchao_256 =
+    "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, block_size=256, bf16_stochastic_round=False";
+constexpr std::string_view of_torchao_128 =
+    "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, block_size=128, bf16_stochastic_round=False";
 constexpr Construction optimizers[] = {
     {"torch.optim.SGD",
         "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
@@ -231,6 +235,12 @@ constexpr Construction optimizers[] = {
         "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None",
         made<true>},
     // Of other packages, which derive from torch.optim.Optimizer.
+    {"torchao.optim.Adam8bit", of_torchao_256},
+    {"torchao.optim.AdamW8bit", of_torchao_256},
+    {"torchao.optim.AdamFp8", of_torchao_256},
+    {"torchao.optim.AdamWFp8", of_torchao_256},
+    {"torchao.optim.Adam4bit", of_torchao_128},
+    {"torchao.optim.AdamW4bit", of_torchao_128},
     {"lion_pytorch.Lion", "params, *more, **options"},
     {"transformers.AdamW", "params, *more, **options"},
     {"transformers.optimization.AdamW", "params, *more, **options"},
