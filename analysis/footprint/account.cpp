@@ -254,12 +254,15 @@ void Account::count_gradients(ModelAccount& model) {
       for (const Held& held : module.own) {
         if (!held.is_parameter || held.trained == values::Known::no || (restricted && !reach_->holds(held)))
           continue;
+        // Of what may be frozen there is nothing for sure.
+        if (held.trained == values::Known::unknown) {
+          model.gradients.miss();
+          model.own_gradients.miss();
+          continue;
+        }
         const Int bytes = bytes_of(s, held.own(), held.dtype);
         model.gradients.add(s, bytes, held.copies);
         if (model.first.contains(&held)) model.own_gradients.add(s, bytes, held.copies);
-        if (held.trained != values::Known::unknown) continue;
-        model.gradients.miss();
-        model.own_gradients.miss();
       }
   }
   if (is_all_known(model)) return;

@@ -346,7 +346,10 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
       std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   for (const Held& held : optimizer.steps) {
     if (held.trained == values::Known::no || (restricted && !reach->holds(held))) continue;
-    if (held.trained == values::Known::unknown) optimizer.state.miss();
+    if (held.trained == values::Known::unknown) {
+      optimizer.state.miss();
+      continue;
+    }
     optimizer.state.add(s, state_bytes(record, optimizer, held));
     if (at_once) {
       optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), temporaries * held.copies);

@@ -41,6 +41,21 @@ Value variant(Call& call) {
                                                                 : call.run.heap().unseen("", call.place);
 }
 
+// _get_in_out_features(module): of transformers' Conv1D those of its weight.
+Value in_and_out(Call& call) {
+  const Value module = call.run.resolve(call.at(0));
+  const auto attribute = [&](std::string_view name) {
+    return call.run.resolve(call.run.attribute(module, Name(name), call.place));
+  };
+  for (const auto& [in, out] : {std::pair{"in_features", "out_features"},
+           std::pair{"in_channels", "out_channels"}, std::pair{"num_embeddings", "embedding_dim"}})
+    if (call.run.has_attribute(module, Name(in)) == symbolic::Answer::yes)
+      return call.run.heap().tuple({attribute(in), attribute(out)});
+  return attribute("weight").is(Kind::tensor)
+      ? call.run.attribute(attribute("weight"), Name("shape"), call.place)
+      : call.run.heap().unseen("", call.place);
+}
+
 class Adapting {
 public:
   Adapting(Call& call, Value model, Value config) : call_(call), model_(model), config_(config) {}
@@ -73,6 +88,10 @@ public:
                                         {{"r", setting("r")}, {"lora_alpha", setting("lora_alpha")}});
       if (!made.is(Kind::instance)) continue;
       put(name, made);
+      if (is_saved)
+        if (const Value copy = attribute(attribute(made, "modules_to_save"), "default");
+            copy.is(Kind::instance))
+          call(attribute(copy, "requires_grad_"), {Value::of(call_.run.symbols().boolean(true))});
     }
     return model_;
   }
@@ -99,8 +118,9 @@ private:
   std::optional<std::vector<std::string>> names_of(
       Value given, std::optional<std::vector<std::string>> otherwise) {
     if (!given || given.is(Kind::none)) return otherwise;
-    const auto items = given.is(Kind::list) || given.is(Kind::tuple) ? call_.run.elements(given, call_.place)
-                                                                     : std::nullopt;
+    const auto items = given.is(Kind::list) || given.is(Kind::tuple)
+        ? call_.run.take(given, call_.place, true)
+        : std::nullopt;
     if (!items) return std::nullopt;
     std::vector<std::string> names;
     for (const Value& item : *items) {
@@ -165,7 +185,8 @@ bool is_of_class(Value value, std::string_view name) {
 
 std::vector<values::Row> adapter_rows() {
   return {row("peft.tuners.lora.layer.LoraLayer.resolve_lora_variant", values::RowKind::method,
-      "config=None, **options", variant)};
+              "config=None, **options", variant),
+      row("peft.tuners.tuners_utils._get_in_out_features", values::RowKind::function, "module", in_and_out)};
 }
 
 Value adapted_model(Call& call) {
