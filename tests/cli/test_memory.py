@@ -316,6 +316,65 @@ def test_optimizers_of_bitsandbytes(stepzero, write, kind, more, copies, large):
     assert optimizer["state"] == {"bytes": copies * (large + 4 * 1024)}
 
 
+IN_BLOCKS = """\
+import torch
+import torch.nn as nn
+from torchao.optim import {kind}
+
+model = nn.Sequential(nn.Linear(128, 256, bias=False), nn.Linear(256, 10, bias=False))
+optimizer = {kind}(model.parameters(){more})
+model(torch.randn(4, 128)).pow(2).mean().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("kind, more, copies, large", [("AdamW8bit", "", 2, 34304), ("Adam8bit", ", amsgrad=True", 3, 34304), ("AdamW4bit", "", 2, 17472), ("AdamWFp8", "", 2, 33280), ("AdamW8bit", ", block_size=2048", 2, 32768 + 4 * 16 + 1024)])
+def test_optimizers_of_torchao(stepzero, write, kind, more, copies, large):
+    """As its states have them on the CPU; the second layer has too few numbers."""
+    write("train.py", IN_BLOCKS.format(kind=kind, more=more))
+    (optimizer,) = stepzero("memory", "--format", "json", "train.py").json["files"][0]["optimizers"]
+    assert optimizer["state"] == {"bytes": copies * (large + 4 * 2560) + 2 * 4}
+
+
+def test_a_data_set_that_asks_its_base_for_samples_ends(stepzero, write):
+    write("train.py", "import torch\nfrom torch.utils.data import ConcatDataset, DataLoader\n\n\nclass Joined(ConcatDataset):\n    def __init__(self, parts):\n        super().__init__(parts)\n        self.lens = [n for part in parts for n in part.lens]\n\n\n"
+                      "class Picked(ConcatDataset):\n    def __getitem__(self, i):\n        return super().__getitem__(i)\n\n\ndef batches(parts):\n    for kind in (Joined, Picked):\n        for x in DataLoader(kind(parts), batch_size=4):\n            yield x\n\n\n"
+                      "model = torch.nn.Linear(3, 2)\nfor x in batches(unknown()):\n    model(x).sum().backward()\n")
+    assert "model: Linear" in stepzero("memory", "train.py").text
+
+
+REPLACED = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.two(self.one(x))
+
+
+def replace(module):
+    for name, child in list(module.named_children()):
+        setattr(module, name, nn.Linear(child.in_features, 2 * child.out_features) if name == "two" else nn.Linear(4, 4))
+
+
+model = Net()
+replace(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.zeros(2, 4)).sum().backward()
+optimizer.step()
+"""
+
+
+def test_layers_that_are_replaced_in_a_function_are_gone(stepzero, write):
+    write("train.py", REPLACED)
+    (model,) = stepzero("memory", "--format", "json", "train.py").json["files"][0]["models"]
+    assert model["name"] == "model" and model["modules"][0]["parameters"] == {"bytes": 4 * (20 + 40)}
+
+
 SHARDED = """\
 import functools
 
@@ -586,6 +645,45 @@ def test_models_that_a_package_registers_are_built(stepzero, write):
     assert "96 B  24 float32" in stepzero("memory", "train.py").text
     write("train.py", 'import timm\n\nmodel = timm.create_model("small_8", classes=3)\n')
     assert "no model is made here" in stepzero("memory", "train.py").text
+
+
+BY_MODULE = """import sys
+from collections import deque
+
+_entrypoints, _configs = {}, {}
+
+
+def register_model(function):
+    module = sys.modules[function.__module__]
+    if function.__name__ not in module.__all__:
+        module.__all__.append(function.__name__)
+    _entrypoints[function.__name__] = function
+    if hasattr(module, "default_cfgs") and function.__name__ in module.default_cfgs:
+        for tag in module.default_cfgs[function.__name__]:
+            _configs[f"{function.__name__}.{tag}" if tag else function.__name__] = {"in_features": 7}
+    return function
+
+
+def is_model(name):
+    return name in _entrypoints
+
+
+def model_entrypoint(name):
+    return _entrypoints[name]
+"""
+
+
+@pytest.mark.parametrize("text", ["import timm\n\nmodel = timm.create_model('small_7', classes=3)\n", "from timm.models.small import small_7\n\nmodel = small_7(classes=3)\n"])
+def test_models_that_are_registered_by_their_module_are_built(stepzero, write, text):
+    write("stepzero.toml", 'library-folders = ["libraries"]\n')
+    for path, content in REGISTRY.items():
+        write("libraries/" + path, content)
+    write("libraries/timm/models/_registry.py", BY_MODULE)
+    small = REGISTRY["timm/models/small.py"].replace("class Small", "default_cfgs = {'small_7': ['', 'large']}\n\n\nclass Small", 1)
+    small = small.replace("return Small(**options)", "return Small(_configs['small_7']['in_features'], **options)").replace("import register_model", "import _configs, register_model")
+    write("libraries/timm/models/small.py", small.replace("def __init__(self, classes=10)", "def __init__(self, width, classes=10)").replace("nn.Linear(7, classes)", "nn.Linear(width, classes)"))
+    write("train.py", text)
+    assert "96 B  24 float32" in stepzero("memory", "train.py").text
 
 
 UNSEEN = """import timm

@@ -93,6 +93,9 @@ public:
             copy.is(Kind::instance))
           call(attribute(copy, "requires_grad_"), {Value::of(call_.run.symbols().boolean(true))});
     }
+    // Of the object around the model that the package makes there is only what says how much is trained.
+    call_.run.set_attribute(
+        model_, Name("print_trainable_parameters"), call_.run.library_symbol("builtins.print"), call_.place);
     return model_;
   }
 

@@ -189,6 +189,11 @@ std::vector<values::Row> package_rows() {
           "*arguments, **options", settings),
       row("transformers.$settings", values::RowKind::class_, "*arguments, **options", nullptr),
       row("transformers.utils.output_capturing._CanRecordRegistry.get", function, "model", can_record),
+      // It holds what is collected, and changes nothing of it.
+      row("transformers.utils.output_capturing.CompileableContextVar.set", values::RowKind::method, "value",
+          nothing),
+      row("transformers.utils.output_capturing.CompileableContextVar.reset", values::RowKind::method, "token",
+          nothing),
       row("transformers.utils.generic.ModelOutput.to_tuple", values::RowKind::method, "", output_tuple),
       row("transformers.modeling_utils.PreTrainedModel.__init_subclass__", function, "*arguments, **options",
           nothing),
