@@ -328,6 +328,8 @@ Footprint footprint_of(const Record& record, const Record& displayed, const Opti
   // A file that only defines, or makes a model and does nothing with it.
   if (!made.steps.empty()) return made;
   Footprint other = Maker(displayed, displayed, options).make();
+  // What it makes as it runs is known better than what it might make.
+  if (!made.models.empty() && other.steps.empty()) return made;
   return other.models.empty() && other.steps.empty() && other.unseen.empty() && other.caches.empty() ? made
                                                                                                      : other;
 }
