@@ -37,6 +37,26 @@ bool may_be_part(Value value) {
       (value.is(Kind::unknown) && value.as<values::Unknown>()->unseen);
 }
 
+// What somebody has only asked an object for that is all known: nobody has put it there.
+bool is_only_asked(const Instance& module, std::string_view name, Value value) {
+  if (!value.is(Kind::unknown) || module.open || module.symbolic || (module.cls && module.cls->open))
+    return false;
+  const std::string_view own = value.as<values::Unknown>()->name;
+  return own.size() > name.size() && own.ends_with(name) && own[own.size() - name.size() - 1] == '.';
+}
+// One of several modules, none of which has a parameter or buffer: whether paths are dropped, or nothing is
+// done.
+bool holds_nothing(const Record& record, Value value, int depth = 0) {
+  value = decided(record, value);
+  if (value.is(Kind::choice) && depth < values::deepest_module) {
+    const auto* choice = value.as<values::Choice>();
+    return holds_nothing(record, choice->yes, depth + 1) && holds_nothing(record, choice->no, depth + 1);
+  }
+  if (!is_module(value)) return value.is(Kind::none);
+  const Tree tree = tree_of(record, *value.as<Instance>());
+  return tree.complete && tree.modules.size() == 1 && tree.modules[0].own.empty();
+}
+
 // Calls `each` with the name and the module of every part, and how many it stands for. False: there may be
 // others.
 template <class Each> bool each_part(const Record& record, const Instance& module, const Each& each,
@@ -47,7 +67,8 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
     const Value value = decided(record, slot->value);
     if (is_module(value))
       each(name.text(), *value.template as<Instance>(), std::int64_t{1});
-    else if (!value.is(Kind::tensor) && may_be_part(value)) {
+    else if (!value.is(Kind::tensor) && may_be_part(value) && !is_only_asked(module, name.text(), value) &&
+        !(value.is(Kind::choice) && holds_nothing(record, value))) {
       complete = false;
       if (unseen && value.is(Kind::unknown))
         unseen->push_back({std::string(name.text()), value.object()->born});
@@ -108,7 +129,8 @@ public:
     };
     bool any = false;
     const auto look = [&](std::string_view name, Value value) {
-      if (value.is(Kind::choice) && may_be_part(value)) tree.complete = false;
+      if (value.is(Kind::choice) && may_be_part(value) && !holds_nothing(record_, value))
+        tree.complete = false;
       if (!value.is(Kind::tensor)) return;
       const auto* tensor = value.as<values::Tensor>();
       if (tensor->role == TensorRole::plain) return;
