@@ -107,7 +107,8 @@ extern constexpr Rule rule = complete({
              "    x = buffer[:rows].normal_()\n",
     .silent =
         "Sizes chosen from a few; sizes of the data; tensors on the CPU; single allocations outside a loop.",
-    .fix = "None: where the memory comes from is a matter of the program's design. `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks grow, and so fit more sizes.",
+    .fix =
+        "None: where the memory comes from is a matter of the program's design. `PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` lets blocks grow, and so fit more sizes.",
     .fix_kind = FixKind::none,
     .check = check,
 });
