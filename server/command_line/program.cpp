@@ -207,9 +207,11 @@ private:
     CLI::App* command = app_.add_subcommand("memory", "Print how much GPU memory a training step needs");
     add_paths(*command);
     add_format(*command, {"text", "json", "html"});
-    command->add_option("--gpu", gpu_, "The memory of the GPU: also print the largest batch that fits")->type_name("SIZE");
+    command->add_option("--gpu", gpu_, "The memory of the GPU: also print the largest batch that fits")
+        ->type_name("SIZE");
     command
-        ->add_option("--world", world_, "Processes that share the work; the amounts are those of one process (1)")
+        ->add_option(
+            "--world", world_, "Processes that share the work; the amounts are those of one process (1)")
         ->type_name("N")
         ->check(CLI::Range(1, 65536));
     command->add_option("--batch", batch_, "The batch size (the program's own)")
