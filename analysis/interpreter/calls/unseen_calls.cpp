@@ -105,6 +105,7 @@ void UnseenCode::record_unseen(Value function, const Arguments& arguments, Place
   if (const std::string called = arguments.keywords.empty() ? std::string() : imported_from(function);
       !called.empty() && run_.library_.find(values::InternalRow::settings + called)) {
     std::vector<std::pair<Value, Value>> settings;
+    settings.reserve(arguments.keywords.size());
     for (const auto& [name, argument] : arguments.keywords)
       settings.emplace_back(heap().string(name.text()), as_it_is(heap(), run_.resolve(argument)));
     const bool open = arguments.spread || !arguments.positional.empty();

@@ -47,6 +47,7 @@ BeforeBarrier look(const Record& record, const FunctionStmt& function, Place cal
       after.push_back(&operation);
     }
   });
+  if (found.given.empty()) return found;  // a message, which no barrier ends
   for (const OperationEvent* each : after)
     if (group_of(*each) == group && (!found.barrier || each->place.span.begin < found.barrier.span.begin))
       found.barrier = each->place;
