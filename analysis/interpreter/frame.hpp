@@ -26,6 +26,7 @@ struct Kept {
   const values::Slot* slot;
   Value content;
   OperationEvent* event;
+  Cond under = nullptr;  // of the iterations that add it; null: each does
 };
 struct LoopTarget {
   values::Mark mark;            // where the loop began

@@ -247,13 +247,21 @@ bool may_be(Value left, Value content, int depth = 0) {
 }
 }  // namespace
 
-// At the end of an iteration. What some iterations begin anew is marked by a third argument.
+// At the end of an iteration. What some iterations begin anew is marked by a third argument; a fourth is the
+// condition under which it is added.
 void NotedEvents::record_kept(const LoopTarget& target) {
   for (const Kept& each : target.kept) {
     if (!each.content) continue;
     const Value key = key_of(*each.event);
     const Value left = key ? entry_of(each.slot->value, key) : each.slot->value;
     if (left == each.content) {
+      if (each.under) {
+        OperationEvent& event = *each.event;
+        event.arguments.resize(3);
+        event.arguments.push_back(Value::of(each.under));
+        event.tensors.resize(event.arguments.size() + 1);
+        event.lists.resize(event.arguments.size());
+      }
       run_.append(each.event);
     } else if (may_be(left, each.content)) {
       OperationEvent& event = *each.event;

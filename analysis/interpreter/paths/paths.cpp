@@ -7,10 +7,14 @@
 #include "symbolic/supposition.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <span>
 
 namespace stepzero::interpreter {
 
 using symbolic::Answer;
+using values::Kind;
 
 namespace {
 constexpr std::size_t longest_path = 6;  // conditions that one is made of
@@ -79,17 +83,51 @@ bool Interpreter::says_unseen_class(Cond condition) {
 }
 
 namespace {
-// What either way has added to is the same after both.
-std::vector<Kept*> added_on_both(Frame* frame, const values::Delta& delta) {
-  std::vector<Kept*> added;
-  for (; frame && !delta.empty(); frame = frame->outer)
+// Does what one way leaves in the slot still hold what was there before, and nothing less: a list with more
+// elements, a sum to which something was added? What is written anew does not.
+bool goes_on_from(Value before, Value left) {
+  if (left == before) return true;
+  const auto* then = dynamic_cast<const values::ListState*>(before.object());
+  const auto* now = dynamic_cast<const values::ListState*>(left.object());
+  if (then && now)
+    return then->open ? now->open
+                      : then->items.size() <= now->items.size() &&
+            std::ranges::equal(then->items, std::span(now->items).first(then->items.size()));
+  return before && left && left.is(Kind::unknown);
+}
+
+// What a way has added to something is there after both ways if the other has added to it, too, or left it
+// alone.
+struct AddedOnEither {
+  Kept* kept;
+  bool by_first;
+  bool by_other;  // the other way has added a tensor, too
+};
+std::vector<AddedOnEither> added_on_either(Frame* frame, const values::Delta& first,
+    const std::function<std::vector<std::pair<values::Slot*, Value>>()>& written) {
+  std::vector<AddedOnEither> added;
+  std::optional<std::vector<std::pair<values::Slot*, Value>>> second;  // with what lay there before
+  for (; frame; frame = frame->outer)
     for (LoopTarget* target : frame->loops)
       for (Kept& kept : target->kept) {
-        const auto other = std::ranges::find(delta, kept.slot, [](const auto& each) { return each.first; });
-        if (!kept.content || other == delta.end() || !(kept.content == kept.slot->value)) continue;
-        const auto there = std::ranges::find_if(target->kept,
-            [&](const Kept& each) { return each.slot == kept.slot && each.content == other->second; });
-        if (there != target->kept.end()) added.insert(added.end(), {&kept, &*there});
+        if (!kept.content) continue;
+        if (!second) second = written();
+        const auto of_first = std::ranges::find(
+            first, kept.slot, [](const auto& each) { return each.first; });
+        const auto of_second = std::ranges::find(
+            *second, kept.slot, [](const auto& each) { return each.first; });
+        const bool by_first = of_first != first.end() && of_first->second == kept.content,
+                   by_second = of_second != second->end() && kept.slot->value == kept.content;
+        if (by_first == by_second) continue;
+        const Value other = by_first  ? kept.slot->value
+            : of_first == first.end() ? of_second->second
+                                      : of_first->second;
+        const Value before = of_second != second->end() ? of_second->second : kept.slot->value;
+        const bool written_there = by_first ? of_second != second->end() : of_first != first.end();
+        const bool kept_there = written_there && std::ranges::any_of(target->kept, [&](const Kept& each) {
+          return each.slot == kept.slot && each.content == other;
+        });
+        if (kept_there || goes_on_from(before, other)) added.push_back({&kept, by_first, kept_there});
       }
   return added;
 }
@@ -179,9 +217,14 @@ Flow Interpreter::fork(Cond condition, const syntax::Stmt* stmt, Place place,
   block_ = block;
   if (!event->yes.events.empty() || !event->no.events.empty()) append(event);
   if (first == Flow::normal && second == Flow::normal) {
-    const std::vector<Kept*> added = added_on_both(frame_, delta);
+    const auto added = added_on_either(frame_, delta, [&] { return heap().written(ways.mark()); });
     heap().join(ways.mark(), delta, condition, symbols().sharing(condition));
-    for (Kept* kept : added) kept->content = kept->slot->value;
+    for (const AddedOnEither& each : added) {
+      each.kept->content = each.kept->slot->value;
+      if (each.by_other) continue;
+      const Cond under = each.by_first ? condition : negated;
+      each.kept->under = each.kept->under ? symbols().logical_and(each.kept->under, under) : under;
+    }
     assume_either(symbols(), negated, held_first);
     assume_either(symbols(), condition, held_second);
     return Flow::normal;

@@ -55,7 +55,7 @@ void look(const Record& record, Report& report, const TrainingRoot& training_roo
     const OperationEvent& event = *each.event;
     if (event.row->operation != Operation::kept || !event.place || event.arguments.empty() ||
         each.loops.empty() || !repeats(*each.loops.back()) || each.loops.back()->unrolled ||
-        each.in_handler || !event.around || event.around->gradients != Known::no)
+        each.in_handler || !event.around || event.around->gradients != Known::no || argument(event, 3))
       continue;
     const auto within = [&](const Turn& turn) {
       return turn.branch->place.chunk == each.loops.back()->place.chunk && each.loops.back()->stmt &&

@@ -7,6 +7,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/decided_before.hpp"
 #include "rules/training/training_loops.hpp"
 #include "rules/training/unseen_history.hpp"
 #include "values/limits.hpp"
@@ -159,6 +160,24 @@ bool is_of_another(const Record& record, std::string_view sum, Place kept, const
   return found && !of;
 }
 
+// Is the sum a variable of its function that is not given back, and the backward made in another function
+// that this one does not call?
+bool stays_with(
+    const Record& record, std::string_view sum, const OperationEvent& kept, const OperationEvent& backward) {
+  const FunctionStmt* function = function_around(record, kept.place);
+  if (!function || sum.find_first_of(".[(") != std::string_view::npos ||
+      function == function_around(record, backward.place))
+    return false;
+  for (const interpreter::CallSite* site = backward.calls; site; site = site->outer)
+    if (site == kept.calls) return false;
+  bool given_back = false;
+  for_each_statement(*function, [&](const Stmt& stmt) {
+    given_back = given_back || stmt.kind == StmtKind::global || stmt.kind == StmtKind::nonlocal ||
+        (stmt.kind == StmtKind::return_ && reads_name(stmt, Name(sum)));
+  });
+  return !given_back;
+}
+
 // Is a backward made of the sum, or of something computed from it? Then its history is of use.
 bool is_used(const Record& record, const TrainingRoot& training_root, const TrainingEvent& kept,
     const TrainingLoop& loop) {
@@ -176,7 +195,9 @@ bool is_used(const Record& record, const TrainingRoot& training_root, const Trai
         each.event->place == loop.backward->event->place || instead(each))
       return false;
     return (!each.in(kept.loops.back()) || each.turns.size() > loop.backward->turns.size()) &&
-        !(added && is_of_another(record, added->into, kept.event->place, kept.event->calls, *each.event));
+        !(added &&
+            (is_of_another(record, added->into, kept.event->place, kept.event->calls, *each.event) ||
+                stays_with(record, added->into, *kept.event, *each.event)));
   });
 }
 
@@ -258,7 +279,7 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
         case Operation::framework:
         case Operation::optimizer_made: uses = true; break;
         case Operation::kept:
-          if (operation.place && loop) collected.push_back({&operation, loop});
+          if (operation.place && loop && !argument(operation, 3)) collected.push_back({&operation, loop});
           break;
         default: break;
         }
@@ -433,6 +454,12 @@ bool is_within_step(const TrainingLoop& loop, const std::string& into) {
   return steps && outer->stmt && assigns(*outer->stmt, Name(into));
 }
 
+// " whenever `args.amp`": what is added under a choice of the program.
+std::string whenever(const Record& record, Value under) {
+  const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
+  return text == "?" ? std::string() : " whenever " + code(text);
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
@@ -453,7 +480,9 @@ void check(const Record& record, Report& report) {
       constexpr std::size_t few = 4;
       if (loop.loop->unrolled && loop.loop->iterations.size() <= few) continue;
       // What begins anew after a backward that comes now and then may be what that backward goes through.
-      const bool begins_anew = event.arguments.size() > 2;
+      const bool begins_anew = static_cast<bool>(argument(event, 2));
+      const Value under = argument(event, 3);
+      if (under && !decided_before(record, *loop.loop, event.place)) continue;
       if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) {
         const auto into = added_by(record, event);
         if (!into || !is_of_another(record, into->into, event.place, event.calls, *loop.backward->event))
@@ -473,7 +502,7 @@ void check(const Record& record, Report& report) {
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
               " with all that it was computed from, so the memory of every iteration stays in use" +
-              (begins_anew ? " until it is reset" : "") +
+              (begins_anew ? " until it is reset" : "") + whenever(record, under) +
               ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
               code(kept + ".detach()") + ".");
       if (!finding) continue;
@@ -523,7 +552,7 @@ extern constexpr Rule rule = complete({
              "    total += loss.item()\n",
     .silent =
         "Sums of the losses of one step, on which backward is called; one backward through several iterations; what each iteration begins anew; values without history (`no_grad`, "
-        "`detach`, `item`); bounded collections; what is added under a condition; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
+        "`detach`, `item`); bounded collections; what is added under a condition that changes from iteration to iteration; a second backward through what is added, computed anew, detached or kept by `retain_graph=True`.",
     .fix = "Adds `.detach()`.",
     .fix_kind = FixKind::always_right,
     .check = check,
