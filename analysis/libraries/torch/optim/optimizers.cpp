@@ -199,10 +199,6 @@ struct Construction {
   std::string_view path, signature;
   Value (*run)(Call&) = made<false>;
 };
-constexpr std::string_view of_torchao_256 =
-    "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, block_size=256, bf16_stochastic_round=False";
-constexpr std::string_view of_torchao_128 =
-    "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, block_size=128, bf16_stochastic_round=False";
 constexpr Construction optimizers[] = {
     {"torch.optim.SGD",
         "params, lr=0.001, momentum=0, dampening=0, weight_decay=0, nesterov=False, *, maximize=False, foreach=None, differentiable=False, fused=None"},
@@ -234,42 +230,6 @@ constexpr Construction optimizers[] = {
     {"torch.optim.Muon",
         "params, lr=0.001, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=None, eps=1e-07, ns_steps=5, adjust_lr_fn=None",
         made<true>},
-    // Of other packages, which derive from torch.optim.Optimizer.
-    {"torchao.optim.Adam8bit", of_torchao_256},
-    {"torchao.optim.AdamW8bit", of_torchao_256},
-    {"torchao.optim.AdamFp8", of_torchao_256},
-    {"torchao.optim.AdamWFp8", of_torchao_256},
-    {"torchao.optim.Adam4bit", of_torchao_128},
-    {"torchao.optim.AdamW4bit", of_torchao_128},
-    {"lion_pytorch.Lion", "params, *more, **options"},
-    {"transformers.AdamW", "params, *more, **options"},
-    {"transformers.optimization.AdamW", "params, *more, **options"},
-    {"transformers.Adafactor", "params, *more, **options"},
-    {"transformers.optimization.Adafactor", "params, *more, **options"},
-    {"pytorch_transformers.AdamW", "params, *more, **options"},
-    {"pytorch_pretrained_bert.BertAdam", "params, *more, **options"},
-    {"pytorch_pretrained_bert.optimization.BertAdam", "params, *more, **options"},
-    {"adabelief_pytorch.AdaBelief", "params, *more, **options"},
-    {"adamp.AdamP", "params, *more, **options"},
-    {"adamp.SGDP", "params, *more, **options"},
-    {"madgrad.MADGRAD", "params, *more, **options"},
-    {"apex.optimizers.FusedAdam", "params, *more, **options"},
-    {"apex.optimizers.FusedLAMB", "params, *more, **options"},
-    {"apex.optimizers.FusedSGD", "params, *more, **options"},
-    {"apex.optimizers.FusedNovoGrad", "params, *more, **options"},
-    {"deepspeed.ops.adam.FusedAdam", "params, *more, **options"},
-    {"deepspeed.ops.adam.DeepSpeedCPUAdam", "params, *more, **options"},
-    {"deepspeed.ops.lamb.FusedLamb", "params, *more, **options"},
-    {"torch_optimizer.AdaBelief", "params, *more, **options"},
-    {"torch_optimizer.DiffGrad", "params, *more, **options"},
-    {"torch_optimizer.Lamb", "params, *more, **options"},
-    {"torch_optimizer.RAdam", "params, *more, **options"},
-    {"torch_optimizer.Ranger", "params, *more, **options"},
-    {"torch_optimizer.Yogi", "params, *more, **options"},
-    {"schedulefree.AdamWScheduleFree", "params, *more, **options"},
-    {"schedulefree.RAdamScheduleFree", "params, *more, **options"},
-    {"schedulefree.SGDScheduleFree", "params, *more, **options"},
-    {"prodigyopt.Prodigy", "params, *more, **options"},
     {"torch.distributed.optim.ZeroRedundancyOptimizer",
         "params, optimizer_class, process_group=None, parameters_as_bucket_view=False, overlap_with_ddp=False, **options"},
 };
@@ -290,21 +250,6 @@ Value optimizer_step(Call& call) {
 bool has_step_hooks(Runtime& run, const Instance& optimizer) {
   return kept(run, optimizer, values::ModuleState::pre_hooks) ||
       kept(run, optimizer, values::ModuleState::hooks);
-}
-
-// As bitsandbytes 0.50 names them: each kind with its states as `optim_bits` says, in 8 and in 32 bits, in
-// memory of the GPU and, of some, paged.
-std::vector<std::string> bitsandbytes_optimizers() {
-  std::vector<std::string> paths;
-  const auto add = [&](std::string_view paged, std::string_view kind) {
-    for (const std::string_view bits : {"", "8bit", "32bit"})
-      paths.push_back("bitsandbytes.optim." + std::string(paged) + std::string(kind) + std::string(bits));
-  };
-  for (const std::string_view kind :
-      {"Adam", "AdamW", "Lion", "AdEMAMix", "SGD", "RMSprop", "Adagrad", "LAMB", "LARS"})
-    add("", kind);
-  for (const std::string_view kind : {"Adam", "AdamW", "Lion", "AdEMAMix"}) add("Paged", kind);
-  return paths;
 }
 
 std::vector<Row> optimizer_rows() {
@@ -328,11 +273,9 @@ std::vector<Row> optimizer_rows() {
   for (const Construction& each : optimizers)
     rows.push_back(
         row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));
-  static const std::vector<std::string> of_bitsandbytes =
-      bitsandbytes_optimizers();  // rows refer to their paths
-  for (const std::string& path : of_bitsandbytes)
-    rows.push_back(row(path, class_, "params, *more, optim_bits=32, **options", made<false>,
-        "torch.optim.Optimizer", Operation::optimizer_made));
+  for (const PackageOptimizer& each : package_optimizers())
+    rows.push_back(row(
+        each.path, class_, each.signature, made<false>, "torch.optim.Optimizer", Operation::optimizer_made));
   static constexpr values::CollectiveInfo sends_updates = {.name = "ZeroRedundancyOptimizer.step",
       .hidden = true,
       .because = "every rank updates a part of the parameters and sends it to the others"};
