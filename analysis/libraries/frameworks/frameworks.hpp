@@ -16,13 +16,14 @@ std::vector<Row> fabric_rows();
 std::vector<Row> timm_rows();
 std::vector<Row> apex_rows();
 std::vector<Row> deepspeed_rows();
-bool runs_loop(const Row& row);      // of DeepSpeed: the stages of a pipeline clear and step themselves
-std::vector<Row> metric_rows();      // torchmetrics
-std::vector<Row> average_rows();     // torch_ema
-std::vector<Row> trainer_rows();     // the Trainer of transformers
-std::vector<Row> log_rows();         // where programs write down how a training goes
-std::vector<Row> pretrained_rows();  // what unseen packages let programs derive from
-std::vector<Row> schedule_rows();    // of learning rates, as transformers makes them
+bool runs_loop(const Row& row);       // of DeepSpeed: the stages of a pipeline clear and step themselves
+std::vector<Row> metric_rows();       // torchmetrics
+std::vector<Row> average_rows();      // torch_ema
+std::vector<Row> dist_module_rows();  // of mmengine and composer
+std::vector<Row> trainer_rows();      // the Trainer of transformers
+std::vector<Row> log_rows();          // where programs write down how a training goes
+std::vector<Row> pretrained_rows();   // what unseen packages let programs derive from
+std::vector<Row> schedule_rows();     // of learning rates, as transformers makes them
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
 inline constexpr std::string_view wraps_model = "wrapping a model compares and broadcasts its parameters";

@@ -251,7 +251,8 @@ Table::Table() {
       {parallel_rows,
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
-      {framework_rows, "sources of accelerate, DeepSpeed, Lightning, torch_ema, torchmetrics, transformers"},
+      {framework_rows,
+          "sources of accelerate, composer, DeepSpeed, Lightning, mmengine, torch_ema, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
