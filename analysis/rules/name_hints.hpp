@@ -10,8 +10,9 @@
 namespace stepzero::rules {
 
 enum class Says : std::uint8_t {
-  evaluation,       // a function that evaluates: `validate_epoch`
-  evaluation_data,  // a file, a variable: `data/val_set.txt`, `test_loader`
+  evaluation,           // a function that evaluates: `validate_epoch`
+  renewing_statistics,  // asks a model in training mode on purpose: `update_bn`, `calibrate`
+  evaluation_data,      // a file, a variable: `data/val_set.txt`, `test_loader`
   training_data,
   prediction,  // what a loss compares
   target,

@@ -1,11 +1,13 @@
 // loop/missing-step: a loop computes gradients of an optimizer's parameters, and the optimizer never makes a
 // step.
 #include "rules/rule.hpp"
+#include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/alternatives.hpp"
 #include "rules/training/edits.hpp"
 #include "rules/training/given_optimizer.hpp"
 #include "rules/training/handed.hpp"
+#include "rules/training/never_stepped.hpp"
 
 #include "values/shape_text.hpp"
 
@@ -21,8 +23,24 @@ using values::Operation;
 
 namespace {
 
+// Tells one mistake once per place, and knows the functions of which something was told.
+class Told {
+public:
+  explicit Told(const Record& record) : record_(record) {}
+  bool operator()(Place place) {
+    functions_.insert(function_around(record_, place));
+    return once_(place);
+  }
+  bool in_function_of(Place place) const { return functions_.contains(function_around(record_, place)); }
+
+private:
+  const Record& record_;
+  Once once_;
+  std::set<const syntax::FunctionStmt*> functions_;
+};
+
 // An optimizer that is given, cleared in each round and stepped in none.
-void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Told& once) {
   for (const GivenOptimizer& each : given_optimizers(record, training_root)) {
     if (each.stepped || !each.backward || each.uses_gradients || !once(each.backward->event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
@@ -35,7 +53,7 @@ void look_at_given(const Record& record, Report& report, const TrainingRoot& tra
 
 // Of two ways to train the one that is taken less often is the one where it lacks.
 void look_at_alternatives(
-    const Record& record, Report& report, const TrainingRoot& training_root, Once& once) {
+    const Record& record, Report& report, const TrainingRoot& training_root, Told& once) {
   for (const Lacking& each : unstepped(record, training_root)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
@@ -58,7 +76,7 @@ bool is_stepped_elsewhere(const Record& record, const Training& training, const 
 // One backward pass feeds several optimizers that are cleared for it, and one of them is not stepped after it
 // as the others are: also in a function that is called once per step.
 void look_at_siblings(const Record& record, Report& report, const Training& training,
-    const TrainingRoot& training_root, Once& once) {
+    const TrainingRoot& training_root, Told& once) {
   const auto own = [&](const TrainingEvent& each, Operation operation, const Object* optimizer) {
     return each.event->row->operation == operation && each.event->self.object() == optimizer;
   };
@@ -98,9 +116,23 @@ void look_at_siblings(const Record& record, Report& report, const Training& trai
   }
 }
 
+// An optimizer that an object has, or several functions share, and that nothing in the program steps.
+void look_at_never_stepped(const Record& record, Report& report, Told& once) {
+  for (const NeverStepped& each : never_stepped(record)) {
+    if (once.in_function_of(each.backward->place) || !once(each.backward->place)) continue;
+    Finding* finding = report.add(each.in_loop ? Severity::warning : Severity::information,
+        each.backward->place, each.backward->calls,
+        "The gradients of this backward pass are cleared with " + code(each.clearing + ".zero_grad()") +
+            ", and nothing in this program calls " + code(each.name + ".step()") + ", so nothing is trained" +
+            (each.in_loop ? ". Step it after the backward pass."
+                          : ", unless whoever calls this steps it. Step it after the backward pass."));
+    if (finding) report.relate(*finding, each.cleared, "the gradients are cleared here");
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  Once once;
+  Told once(record);
   for (const TrainingRoot& training_root : training.training_roots()) {
     if (trains_itself(training_root)) look_at_given(record, report, training_root, once);
     if (!trains_itself(training_root) || training_root.root->truncated) continue;
@@ -145,6 +177,7 @@ void check(const Record& record, Report& report) {
           report.relate(*finding, each.event->place, "the optimizer that would step these parameters");
     }
   }
+  look_at_never_stepped(record, report, once);
 }
 
 }  // namespace

@@ -119,9 +119,28 @@ bool is_named_after(const Written& target, const Written& prediction) {
 // Did a model that is not seen give it, or something that it is a part of?
 bool is_of_unseen_model(Value value) {
   const values::Unknown* at = value.is(Kind::unknown) ? value.as<values::Unknown>() : nullptr;
-  for (int depth = 0; at && depth < deepest_whole; ++depth, at = interpreter::whole_of(*at))
+  for (int depth = 0; at && depth < deepest_whole; ++depth) {
     if (interpreter::is_of_model(*at)) return true;
+    // What a method of it gives: `output.view(-1)`.
+    const Value giver = at->attributes.value(values::Name(values::UnknownState::given_by));
+    const values::Unknown* whole = interpreter::whole_of(*at);
+    at = whole ? whole : giver.is(Kind::unknown) ? giver.as<values::Unknown>() : nullptr;
+  }
   return false;
+}
+// The same of a tensor that the library made of it.
+bool is_of_unseen_model(Value value, const TensorState* state) {
+  return is_of_unseen_model(value) ||
+      (state && std::ranges::any_of(state->graph, [](const values::Object* source) {
+        const auto* unknown = dynamic_cast<const values::Unknown*>(source);
+        return unknown && is_of_unseen_model(Value::of(Kind::unknown, unknown));
+      }));
+}
+// Is it called nothing but a target? `y` may be what a model gave.
+bool is_plainly_target(const Written& written) {
+  constexpr std::string_view plain[] = {
+      "target", "targets", "label", "labels", "gold", "golds", "gt", "gts", "tgt", "y_true"};
+  return written.part.empty() && std::ranges::find(plain, written.variable) != std::end(plain);
 }
 bool has_history(const TensorState* state) {
   return state && (state->requires_grad == Known::yes || state->is_gradient);
@@ -148,28 +167,37 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   const bool by_graph = target && comes_from_module(*target) && is_data(event);
   const Written as_first = written(record, event.place.chunk, *first),
                 as_second = written(record, event.place.chunk, *second);
+  const bool two = event.arguments.size() > 1;
   const bool computed = (target && comes_from_module(*target)) ||
-      (event.arguments.size() > 1 && is_of_unseen_model(event.arguments[1]));
-  const Named second_is = named(as_second);
-  const bool by_name = named(as_first) == Named::target &&
-      (second_is == Named::prediction ||
-          (second_is == Named::neither && (computed || is_named_after(as_first, as_second)))) &&
-      !has_history(event.arguments.empty() ? nullptr : event.argument_state(0));
+      (two && is_of_unseen_model(event.arguments[1], target));
+  const Named first_is = named(as_first), second_is = named(as_second);
+  const bool first_computed = two && is_of_unseen_model(event.arguments[0], event.argument_state(0));
+  const bool by_name = !first_computed && !has_history(two ? event.argument_state(0) : nullptr) &&
+      ((first_is == Named::target &&
+           (second_is == Named::prediction ||
+               (second_is == Named::neither &&
+                   (computed || (first->kind == syntax::ExprKind::name && is_plainly_target(as_first)) ||
+                       is_named_after(as_first, as_second))))) ||
+          (first_is == Named::neither && second_is != Named::target && computed && is_data(event) &&
+              !as_first.variable.empty()));
   if (!by_graph && !by_name) return;
   const std::string name(event.row->loss->name), given(record.text({event.place.chunk, first->span})),
       other(record.text({event.place.chunk, second->span}));
+  const std::string_view of_second = computed && second_is != Named::prediction
+      ? ", which a model has computed"
+      : second_is == Named::prediction      ? ", a prediction by its name"
+      : is_named_after(as_first, as_second) ? ", which it is the target of by its name"
+                                            : "";
   // What names alone say is no more than a hint.
   const Severity severity = by_graph ? Severity::warning : Severity::information;
   Finding* finding = report.add(severity, event.place, event.calls,
       "`" + name + "` takes the prediction first and the target second. Here `" + given +
           (by_graph ? "` is the first, which no module of the program has computed, and `" + other +
                       "` the second, which has the model's gradient. Swap them."
-                    : "` is the first, a target by its name, and `" + other +
-                      (computed && second_is != Named::prediction
-                              ? "` the second, which a model has computed. Swap them."
-                              : second_is == Named::prediction
-                              ? "` the second, a prediction by its name. Swap them."
-                              : "` the second, which it is the target of by its name. Swap them.")));
+                    : "` is the first, " +
+                      (first_is == Named::target ? std::string("a target by its name")
+                                                 : std::string("which no model has computed")) +
+                      ", and `" + other + "` the second" + std::string(of_second) + ". Swap them."));
   if (finding) offer_swap(record, report, event, *finding);
 }
 

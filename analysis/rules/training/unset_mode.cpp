@@ -129,11 +129,21 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   return trained && !callers_set(stmt) ? trained : nullptr;
 }
 
+// Does it go through a loader, by its name, for what the model makes of its batches?
+static bool asks_batches(const Evaluation& evaluation) {
+  const values::Function* function = function_of(evaluation);
+  return function && evaluation.loop && evaluation.loop->stmt &&
+      evaluation.loop->stmt->kind == StmtKind::for_ &&
+      names(*as<ForStmt>(*evaluation.loop->stmt).iterable, Says::loader) &&
+      !says(function->name.text(), Says::renewing_statistics) &&
+      !names(*evaluation.loop->stmt, Says::renewing_statistics);
+}
+
 bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
   const ModelCall& forward = evaluation.call;
   const values::Function* function = function_of(evaluation);
   if (evaluation.mode || !function || !function->stmt || !function->parameters ||
-      !record_.in_file(forward.place) || !is_named_evaluation(evaluation) ||
+      !record_.in_file(forward.place) || !(is_named_evaluation(evaluation) || asks_batches(evaluation)) ||
       function->stmt->name.text() == libraries::table().types().forward)
     return false;
   const FunctionStmt& stmt = *function->stmt;
