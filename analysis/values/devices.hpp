@@ -16,6 +16,8 @@ struct DeviceCondition {
   static constexpr std::string_view model_on_gpu = "the model is on a GPU";
   static constexpr std::string_view inputs_stay = "the model moves none of its inputs";
   static constexpr std::string_view samples_on_cpu = "the loader's samples are on the CPU";
+  static constexpr std::string_view layers_stay = "no other code moves the layer";
+  static constexpr std::string_view both_tensors = "both are tensors";
 };
 
 // Its text is no device's name, and the same for two that are chosen alike.

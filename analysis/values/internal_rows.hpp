@@ -107,6 +107,8 @@ struct InternalRow {
       "$out_of_sight";  // of nn.Module: what unseen code may do to one
   static constexpr std::string_view may_be_frozen =
       "$may_be_frozen";  // of nn.Module: its parameters may need no gradient
+  static constexpr std::string_view combined =
+      "$combined";  // of two operands of a sign of which nothing is seen
   static constexpr std::string_view may_lie_on_gpu =
       "$may_lie_on_gpu";                                   // of nn.Module: somebody may have moved it there
   static constexpr std::string_view seen_to = "$seen_to";  // of a class of a library: what its methods may

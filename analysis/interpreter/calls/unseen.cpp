@@ -157,21 +157,44 @@ const values::Device* computed_on(const Unknown& value) {
   return nullptr;
 }
 
+namespace {
+std::string_view without_underscores(std::string_view word) {
+  while (word.starts_with('_')) word.remove_prefix(1);
+  return word;
+}
+// Whose it is, and how it is called there: `args` and `device` of "self.args.device", "args['device'][0]" and
+// "self._args._device". The owner of a variable is empty.
+std::pair<std::string_view, std::string_view> owner_and_word(std::string_view name) {
+  const auto last = [](std::string_view path) {
+    return without_underscores(path.substr(path.rfind('.') + 1));  // npos + 1 is 0
+  };
+  for (auto open = name.rfind('['); name.ends_with(']') && open != std::string_view::npos;
+      open = name.rfind('[')) {
+    const std::string_view key = name.substr(open + 1, name.size() - open - 2);
+    name = name.substr(0, open);
+    if (key.size() > 2 && (key.front() == '\'' || key.front() == '"'))
+      return {last(name), key.substr(1, key.size() - 2)};
+    if (key.empty() || key.find_first_not_of("0123456789") != std::string_view::npos) return {};
+  }
+  const auto dot = name.rfind('.');
+  return {dot == std::string_view::npos ? std::string_view{} : last(name.substr(0, dot)), last(name)};
+}
+}  // namespace
+
 const values::Device* presumed_device(Runtime& run, Value value) {
   if (!value.is(Kind::unknown)) return nullptr;
   // `x.to(image.device)`, where it is known where that lies.
-  const std::string_view name = value.as<Unknown>()->name, word = name.substr(name.rfind('.') + 1);
+  const std::string_view name = value.as<Unknown>()->name;
+  const auto [owner, word] = owner_and_word(name);
   if (!run.library().find(values::InternalRow::device + std::string(word))) return nullptr;
   const Value object = kept(*value.as<Unknown>(), values::UnknownState::whole);
   if (object.is(Kind::unknown))
     if (const values::Device* there = lies_on(*object.as<Unknown>())) return there;
   // That of a tensor is where the tensor lies: `x.to(image.device)`. What a program, its settings or its
   // framework have chosen is none.
-  if (word.size() < name.size() && !value.as<Unknown>()->is_option) {
-    const std::string_view whole = name.substr(0, name.size() - word.size() - 1),
-                           owner = whole.substr(whole.rfind('.') + 1);
-    if (!run.library().find(values::InternalRow::chooses_device + owner)) return nullptr;
-  }
+  if (!owner.empty() && !value.as<Unknown>()->is_option &&
+      !run.library().find(values::InternalRow::chooses_device + std::string(owner)))
+    return nullptr;
   const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
   return values::gpu_or_other(run.heap(), is_gpu);
 }
@@ -375,11 +398,13 @@ std::string_view beginning_of(Value text) {
 }
 
 namespace {
-bool sets_mode(const values::Row* row) {
+// Does whoever is asked for it say that it is a module: by its mode, by its parameters?
+bool says_module(const values::Row* row) {
   return row &&
-      (row->operation == values::Operation::train_mode || row->operation == values::Operation::eval_mode);
+      (row->operation == values::Operation::train_mode || row->operation == values::Operation::eval_mode ||
+          (row->operation == values::Operation::none && !row->run));
 }
-// Was a mode of it set, or is it called what programs call their models?
+// Was it used as only a module is, or is it called what programs call their models?
 bool is_used_as_model(Runtime& run, const Unknown& object) {
   const std::string_view word = object.name.substr(object.name.rfind('.') + 1);
   if (run.library().find(values::InternalRow::model + std::string(word)) ||
@@ -388,7 +413,7 @@ bool is_used_as_model(Runtime& run, const Unknown& object) {
   return std::ranges::any_of(object.attributes.entries(), [&](const auto& entry) {
     return entry.second->value.is(Kind::unknown) &&
         kept(*entry.second->value.template as<Unknown>(), owner_kept).object() == &object &&
-        sets_mode(run.library().find(values::InternalRow::of_unseen + entry.first.text()));
+        says_module(run.library().find(values::InternalRow::of_unseen + entry.first.text()));
   });
 }
 // The name of a method. Those of an object without a name, as one of two objects is, have none themselves.

@@ -7,6 +7,8 @@
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "values/devices.hpp"
+#include "values/internal_rows.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
@@ -240,12 +242,30 @@ Value Interpreter::Arithmetic::result() {
   return numbers && !(are(Kind::integer) && op != BinaryOp::div) ? of_reals() : of_integers();
 }
 
+// Of two operands that are not seen: may one lie where a model computed it, and the other where a loader left
+// it?
+static bool lie_apart(Value left, Value right) {
+  const auto place = [](Value side) {
+    const auto& unknown = *side.as<values::Unknown>();
+    const values::Device* device = lies_on(unknown);
+    return device ? device : left_on(unknown);
+  };
+  if (!left.is(Kind::unknown) || !right.is(Kind::unknown)) return false;
+  const values::Device* of_left = place(left);
+  const values::Device* of_right = of_left ? place(right) : nullptr;
+  return of_right && !values::is_same_device(of_left, of_right);
+}
+
 Value Interpreter::Arithmetic::unknown(std::string_view name) const {
   values::Heap& heap = run.heap();
   Value made = heap.unknown(name, symbolic::mix(heap.sharing(left), heap.sharing(right)), run.here(node));
   made.as<values::Unknown>()->unseen = heap.is_unseen(left) || heap.is_unseen(right);
   made.as<values::Unknown>()->poisoned = heap.is_poisoned(left) || heap.is_poisoned(right);
   note_operands(heap, made, left, right);
+  if (lie_apart(left, right))
+    if (const Row* row = run.library().find(values::InternalRow::combined))
+      run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
+          {{left, right}, {}, false}, run.here(node), nullptr);
   if (left.is(Kind::string) && op == BinaryOp::add) note_beginning(heap, made, left.text());
   if (left.is(Kind::string) && op == BinaryOp::mod)
     note_beginning(heap, made, left.text().substr(0, left.text().find('%')));

@@ -5,6 +5,7 @@
 
 #include "libraries/torch/ops/operators.hpp"
 #include "libraries/torch/ops/views.hpp"
+#include "values/devices.hpp"
 #include "values/kept.hpp"
 #include "values/numbers.hpp"
 
@@ -69,6 +70,26 @@ Value array_of_tensor(Op& op) {
             subject->kind == syntax::ExprKind::call))
       op.suggest_append("input", ".detach()", true);
     return made;
+  }
+  if (from && from->device && op.flag("force") == Known::no) {
+    const values::Device* host = op.run.heap().device("cpu").as<values::Device>();
+    const Op::Apart apart = op.devices_apart(*from->device, *host);
+    const std::string told = op.name("input") + " is on " + code(apart.one) +
+        ", and `numpy()` reads the memory of the CPU alone: \"can't convert cuda:0 device type tensor to numpy\". Write `.cpu()` first";
+    // Of a model that nobody constructs here nothing is said.
+    const symbolic::Cond model = op.run.named_condition(
+        values::DeviceCondition::model_on_gpu, symbolic::Sharing::uniform);
+    bool of_model = false;
+    if (apart.when)
+      op.s.parts(apart.when, [](Int) {}, [&](symbolic::Cond part) { of_model = of_model || part == model; });
+    if (of_model) return unknown_of(op.call);
+    if (!apart.one.empty() && apart.when) {
+      op.fail_when(apart.when, ProblemKind::device, told);
+    } else if (!apart.one.empty()) {
+      const Value made = op.fail(ProblemKind::device, told);
+      op.suggest_append("input", ".cpu()", true);
+      return made;
+    }
   }
   if (!from || !from->shape.ndim_known) return unknown_of(op.call);
   const Value made = array_of(op.call, from->shape, from->dtype);

@@ -180,8 +180,11 @@ bool Op::on_one_device() {
       suggest_append(moved.parameter, ".to(\"" + std::string(other.device->text) + "\")", false);
     return false;
   };
-  if (const Value weight = kept("weight"); weight && !look({}, weight, "The weight of " + called(*this)))
-    return false;
+  for (const std::string_view held : {"weight", "weight_ih", "weight_ih_l0", "in_proj_weight", "pos_weight"})
+    if (const Value weight = kept(held); weight &&
+        !look({}, weight,
+            held == "pos_weight" ? "The `pos_weight` of " + called(*this) : "The weight of " + called(*this)))
+      return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view parameter = parameters[i].text();
@@ -197,6 +200,10 @@ bool Op::on_one_device() {
       return false;
     }
   }
+  if (semantics_of(call.row) == OpSemantics::product)
+    for (std::size_t i = 0; i < call.rest.size(); ++i)
+      if (!look({}, run.resolve(call.rest[i]), (first ? "operand " : "Operand ") + std::to_string(i + 1)))
+        return false;
   return true;
 }
 

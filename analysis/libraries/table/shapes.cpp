@@ -253,7 +253,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
   state.sharing = Sharing::uniform;
   run.heap().set_no_grad(state);
   state.graph_complete = true;
-  bool any_device = false, any_unranked = false, one_place = true;
+  bool any_device = false, any_unranked = false, one_place = true, by_unseen = false;
   const values::Device *place = nullptr,
                        *accelerator = nullptr;  // where operands lie that are not known to have dimensions
   for (const Value& operand : operands) {
@@ -272,6 +272,11 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
       if (value.is(Kind::unknown) && interpreter::comes_from_unseen(*value.as<values::Unknown>()) &&
           !state.graph.contains(value.object()))
         (void)state.graph.add({value.object()}, longest_graph);
+      // What was moved takes the others along: they lie there, too.
+      if (value.is(Kind::unknown) && !state.device) {
+        state.device = interpreter::lies_on(*value.as<values::Unknown>());
+        by_unseen = state.device != nullptr;
+      }
       continue;
     }
     const Known required = run.heap().requires_grad(*from);
@@ -294,7 +299,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
       place = from->device;
       if (place && is_accelerator(*place)) accelerator = place;
     }
-    if (!any_device || (has_dims && !state.device)) state.device = from->device;
+    if ((!any_device && (has_dims || !by_unseen)) || (has_dims && !state.device)) state.device = from->device;
     any_device = any_device || has_dims;
     if (state.dtype == Dtype::unknown || !values::is_floating(state.dtype)) state.dtype = from->dtype;
   }

@@ -147,7 +147,7 @@ std::vector<Row> file_rows() {
   };
   names(all_under<InternalRow::model, "model", "net", "network", "generator", "discriminator", "encoder",
       "decoder", "classifier", "backbone", "policy", "netG", "netD", "lm", "llm", "unet">);
-  names(all_under<InternalRow::device, "device", "cuda_device", "torch_device">);
+  names(all_under<InternalRow::device, "device", "cuda_device", "torch_device", "DEVICE">);
   names(all_under<InternalRow::chooses_device, "self", "args", "opt", "opts", "cfg", "config", "configs",
       "conf", "hparams", "hps", "flags", "accelerator", "trainer">);
   names(all_under<InternalRow::calls_others, "forward", "__call__", "train", "run", "fit", "main">);

@@ -490,6 +490,7 @@ std::vector<Row> module_rows() {
       // Who has them is a module.
       row(values::under<values::InternalRow::of_unseen, "parameters">, method, "", nullptr),
       row(values::InternalRow::given_together, method, "*inputs", given_to_unseen),
+      row(values::InternalRow::combined, function, "left, right", combined_unseen),
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),

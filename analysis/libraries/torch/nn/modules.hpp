@@ -39,6 +39,7 @@ Value may_be_frozen(Call& call);
 Value may_lie_on_gpu(Call& call);
 Value compared_by_unseen(Call& call);  // unseen_loss.cpp
 Value given_to_unseen(Call& call);     // the same
+Value combined_unseen(Call& call);     // the same
 // Somebody has moved it, and it is not known where to.
 void lose_devices(Runtime& run, Value module);
 

@@ -10,6 +10,7 @@
 #include "values/kept_by_packages.hpp"
 #include "values/limits.hpp"
 
+#include <algorithm>
 #include <unordered_set>
 
 namespace stepzero::libraries {
@@ -119,6 +120,16 @@ Shape shape_of(Op& op, std::string_view words) {
   return shape;
 }
 
+// In the run of a class that nobody constructs: is it no module itself, but holds models? Then it sees to
+// where they lie, and whoever has it seldom does.
+bool is_of_user_of_models(Runtime& run) {
+  const interpreter::CallSite* site = run.site();
+  while (site && site->outer) site = site->outer;
+  const values::Class* cls = site && site->function ? site->function->owner : nullptr;
+  return cls &&
+      std::ranges::none_of(cls->order, [](const values::Class* each) { return each->open || each->native; });
+}
+
 void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dtype dtype) {
   TensorState state;
   state.shape = shape;
@@ -138,6 +149,9 @@ void hold(Op& op, std::string_view name, const Shape& shape, TensorRole role, Dt
     state.device = values::device_named(op.run.heap(), device);
   else if (!op.run.of_any_use() || device_around(op.run))
     state.device = default_device(op.run);
+  else if (is_of_user_of_models(op.run))
+    state.device = values::default_device(
+        op.run.heap(), op.run.named_condition(values::DeviceCondition::layers_stay, Sharing::uniform));
   const Value made = op.run.heap().tensor(state, op.call.place);
   auto* tensor = made.as<Tensor>();
   tensor->role = role;

@@ -33,6 +33,22 @@ Value compared_by_unseen(Call& call) {
   return Value::none();
 }
 
+// The output of a model that is not seen and a part of its batch that was not moved: `output - target`. That
+// it is a sum of tensors is not known.
+Value combined_unseen(Call& call) {
+  const values::Device *left = place_of(call.run, call.at(0)), *right = place_of(call.run, call.at(1));
+  if (!left || !right) return Value::none();
+  Op op(call);
+  const Op::Apart apart = op.devices_apart(*left, *right);
+  if (apart.one.empty()) return Value::none();
+  const symbolic::Cond tensors = call.run.named_condition(
+      values::DeviceCondition::both_tensors, Sharing::uniform);
+  op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, tensors) : tensors,
+      ProblemKind::device,
+      "The left operand is on " + code(apart.one) + " and the right one is on " + code(apart.other));
+  return Value::none();
+}
+
 // What is said of input `i` that lies apart from where the model was moved, or other parts of its batch; the
 // model may move it itself.
 static bool tell_left(Call& call, std::size_t i, const values::Device& other, bool of_model) {

@@ -461,6 +461,19 @@ Dim count_of_nonzero(Op& op, Value of, const syntax::Expr* written) {
   return op.dim(op.s.fresh(info));
 }
 
-std::vector<Row> gathering_rows() { return operator_rows(gathering_operators); }
+std::vector<Row> gathering_rows() {
+  // Who takes a part by an index, or writes one, has the index beside it; select_scatter and its kind copy
+  // from anywhere.
+  constexpr std::string_view beside_index[] = {"gather", "scatter", "scatter_add", "scatter_reduce",
+      "index_select", "index_add", "index_copy", "index_fill", "index_reduce", "masked_scatter",
+      "masked_select", "take", "take_along_dim"};
+  std::vector<Row> rows = operator_rows(gathering_operators);
+  for (Row& each : rows) {
+    std::string_view name = each.path.substr(each.path.rfind('.') + 1);
+    if (name.ends_with('_')) name.remove_suffix(1);
+    each.one_device = each.op && std::ranges::find(beside_index, name) != std::end(beside_index);
+  }
+  return rows;
+}
 
 }  // namespace stepzero::libraries

@@ -203,6 +203,11 @@ Value device_made(Call& call) {
     call.run.heap()
         .slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::chosen))
         .value = call.run.heap().string("cuda");
+  // `torch.device(args.device)`: what it is presumed to be by its name.
+  if (const values::Device* presumed = interpreter::presumed_device(call.run, text))
+    call.run.heap()
+        .slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::chosen))
+        .value = Value::of(Kind::device, presumed);
   // "cuda" if torch.cuda.is_available() else "cpu": what it may be is kept beside.
   if (text.is(Kind::choice)) {
     auto& attributes = made.as<values::Unknown>()->attributes;
