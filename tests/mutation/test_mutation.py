@@ -261,6 +261,13 @@ def test_every_bug_of_a_plain_program_is_told(tmp_path):
     assert missed <= NOT_TOLD, done.stdout
     assert missed == NOT_TOLD, "told now: " + ", ".join(NOT_TOLD - missed)
 
+
+def test_what_a_proven_failure_stands_before_is_no_place(tmp_path):
+    (tmp_path / "train.py").write_text(TRAINING.replace("import torch\n", "import torch\n\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n", 1) + "\ntorch.zeros(2, 3) @ torch.zeros(4, 5)\n")
+    done = subprocess.run([sys.executable, HERE / "run", tmp_path, "--misses", "--family", "step deleted"], capture_output=True, text=True, check=True)
+    assert "no place step deleted" in done.stdout
+
+
 # Of a fixed sample of what is installed, by family: told at least. Without PyTorch on the machine there is nothing to change.
 SAMPLE = {"zero_grad deleted": 1, "collective guarded": 6, "moved into the guard": 5, "return before it": 6, "neighbouring size": 2}
 
