@@ -472,13 +472,22 @@ constexpr ArrayOperator operators[] = {
     {"matmul", "x1, x2, *more, **options", function, product},
 };
 
+// What an array is told for its type becomes one, and its shape another: `a.dtype = [("x", "f4")]`.
+Value set_of_array(Call& call) {
+  const Value name = call.at(0);
+  if (!name.is(Kind::string) || name.text() != "dtype" || !call.self.is(Kind::instance)) return {};
+  for (const std::string_view part : {"dtype", "shape"})
+    keep(call, part, call.run.heap().unseen(part, call.place));
+  return call.run.heap().boolean(true);
+}
+
 }  // namespace
 
 Value array_of_fractions(Call& call) { return unary<fractions>(call); }
 
 std::vector<Row> array_operator_rows() {
   static std::deque<std::string> paths;
-  std::vector<Row> rows;
+  std::vector<Row> rows = {row("numpy.ndarray.__setattr__", RowKind::method, "name, value", set_of_array)};
   const auto add = [&](const ArrayOperator& op, bool is_function) {
     const values::RowKind kind = is_function ? RowKind::function
         : op.home == property                ? RowKind::property
