@@ -1,5 +1,4 @@
-// What classes of libraries are to rules, beside the operations that are
-// recorded of their objects.
+// What classes of libraries are to rules, beside the operations that are recorded of their objects.
 #pragma once
 
 #include "interpreter/library.hpp"
@@ -20,12 +19,10 @@ enum class ClassRole : std::uint8_t {
   store,         // of keys that the processes share
   shards_model,  // a wrapper that leaves each process a part of the parameters
 };
-// Of the class or of the nearest one that it derives from; of none (null)
-// nothing.
+// Of the class or of the nearest one that it derives from; of none (null) nothing.
 ClassRole role_of(const values::LibrarySymbol* cls);
 
-// What the learning rate of a schedule does beyond the number of steps that it
-// is made for.
+// What the learning rate of a schedule does beyond the number of steps that it is made for.
 struct ScheduleInfo {
   std::string_view period = {};  // the parameter that says after how many steps it comes back up
   bool stays_at_zero = false;

@@ -123,8 +123,8 @@ private:
   std::size_t first_ = 0;  // of the facts that the loop left
 };
 
-// What owns the tensors, if all of it was there before the iterations. One of
-// several, or a choice, may be another in each iteration: false.
+// What owns the tensors, if all of it was there before the iterations. One of several, or a choice, may be
+// another in each iteration: false.
 bool add_owners(Value trained, const Earlier& earlier, Owners& owners) {
   switch (trained.kind) {
   case values::Kind::instance: {
@@ -164,8 +164,7 @@ std::optional<Owners> owners_of(const OperationEvent& made, const Earlier& earli
   return owners;
 }
 
-// Is the same trained in each iteration, and goes on from where the one before
-// has left it?
+// Is the same trained in each iteration, and goes on from where the one before has left it?
 bool trains_the_same(const Record& record, const TrainingRoot& training_root, const TrainingEvent& made,
     const LoopEvent& loop) {
   const Earlier earlier(record, loop);
