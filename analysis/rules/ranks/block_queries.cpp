@@ -54,15 +54,14 @@ bool BlockQueries::communicates(const Block& block) {
 }
 
 bool BlockQueries::sends(const Block& block) {
-  for (const Event* event : block.events) {
-    if (event->kind == EventKind::operation &&
-        static_cast<const OperationEvent*>(event)->row->operation == Operation::message)
-      return true;
-    if (event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body)
-                                       : any_in(*event, [&](const Block& part) { return sends(part); }))
-      return true;
-  }
-  return false;
+  return once(own_.sends, block, [&] {
+    return std::ranges::any_of(block.events, [&](const Event* event) {
+      if (event->kind == EventKind::operation)
+        return static_cast<const OperationEvent*>(event)->row->operation == Operation::message;
+      return event->kind == EventKind::call ? sends(static_cast<const CallEvent*>(event)->body)
+                                            : any_in(*event, [&](const Block& part) { return sends(part); });
+    });
+  });
 }
 
 const OperationEvent* BlockQueries::taken_by(const Block& handler) {
@@ -119,31 +118,32 @@ bool BlockQueries::leads_past(const Block& handler) {
 }
 
 bool BlockQueries::leaves(const Block& iteration, bool in_loop) {
-  for (const Event* event : iteration.events) {
-    if (event->kind == EventKind::exit) {
-      const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
-      if (exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop)) return true;
-    } else if (event->kind == EventKind::loop) {
-      for (const Block& inner : static_cast<const LoopEvent*>(event)->iterations)
-        if (leaves(inner, true)) return true;
-    } else if (event->kind == EventKind::call
-            ? raises(static_cast<const CallEvent*>(event)->body)
-            : any_in(*event, [&](const Block& part) { return leaves(part, in_loop); })) {
-      return true;
-    }
-  }
-  return false;
+  return once(in_loop ? own_.leaves_loop : own_.leaves, iteration, [&] {
+    return std::ranges::any_of(iteration.events, [&](const Event* event) {
+      switch (event->kind) {
+      case EventKind::exit: {
+        const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
+        return exit != ExitKind::continue_ && (exit != ExitKind::break_ || !in_loop);
+      }
+      case EventKind::loop:
+        return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations,
+            [&](const Block& inner) { return leaves(inner, true); });
+      case EventKind::call: return raises(static_cast<const CallEvent*>(event)->body);
+      default: return any_in(*event, [&](const Block& part) { return leaves(part, in_loop); });
+      }
+    });
+  });
 }
 
 bool BlockQueries::raises(const Block& block) {
-  for (const Event* event : block.events) {
-    if (event->kind == EventKind::exit && static_cast<const ExitEvent*>(event)->exit == ExitKind::raise)
-      return true;
-    if (event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body)
-                                       : any_in(*event, [&](const Block& part) { return raises(part); }))
-      return true;
-  }
-  return false;
+  return once(own_.raises, block, [&] {
+    return std::ranges::any_of(block.events, [&](const Event* event) {
+      if (event->kind == EventKind::exit)
+        return static_cast<const ExitEvent*>(event)->exit == ExitKind::raise;
+      return event->kind == EventKind::call ? raises(static_cast<const CallEvent*>(event)->body)
+                                            : any_in(*event, [&](const Block& part) { return raises(part); });
+    });
+  });
 }
 
 bool BlockQueries::ends_in_exception(const Block& block) {

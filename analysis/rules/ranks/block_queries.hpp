@@ -58,6 +58,15 @@ protected:
     }
   }
 
+  // The answer, found out once.
+  template <class Find>
+  static bool once(std::unordered_map<const Block*, bool>& known, const Block& block, const Find& find) {
+    if (const auto it = known.find(&block); it != known.end()) return it->second;
+    const bool found = find();  // may ask the same of blocks inside
+    known.emplace(&block, found);
+    return found;
+  }
+
   Runs& runs_;
   RankRun& own_;
   const Record& record_;

@@ -27,7 +27,9 @@ struct RankRun {
   std::unordered_map<int, values::Cond> asked_as;  // by key: the question as this rank asks it
   std::unordered_set<int> named;                   // texts of questions that were asked
   std::unordered_map<int, int> keys_at;            // by site: conditions first met there
-  std::unordered_map<const interpreter::Block*, bool> matters, communicates;
+  // See BlockQueries. The ways through a run ask the same of a block again and again.
+  std::unordered_map<const interpreter::Block*, bool> matters, communicates, sends, raises, leaves,
+      leaves_loop;
 };
 
 class Runs {

@@ -15,17 +15,15 @@ using namespace interpreter;
 using values::Kind;
 using values::Operation;
 
-GradientTypestate::GradientTypestate(
-    const TrainingRoot& training_root, Found& found, std::map<const OperationEvent*, std::size_t>& reached)
-    : training_root_(training_root), found_(found), reached_(reached) {
+CommonToRuns::CommonToRuns(const TrainingRoot& training_root) {
   for (const TrainingEvent& each : training_root.all) {
     // Of a scaler that is not known it is not seen what it scales.
     const Operation operation = each.event->row->operation;
     const bool scaler = operation == Operation::scaler_step || operation == Operation::unscale ||
         operation == Operation::scaler_update;
-    if (scaler && each.event->self.is(Kind::unknown)) scales_ever_ = true;
+    if (scaler && each.event->self.is(Kind::unknown)) scales_ever = true;
     if (each.event->row->operation == Operation::scaler_update)
-      updates_.insert(each.event->self.object());
+      updates.insert(each.event->self.object());
     else if (each.event->row->operation == Operation::scale) {
       // A scaled loss that goes straight into its backward goes nowhere else.
       const bool straight = std::any_of(
@@ -33,15 +31,25 @@ GradientTypestate::GradientTypestate(
             return other.event->row->operation == Operation::backward && other.event->self.object() &&
                 other.event->self.object() == each.event->result.object();
           });
-      scales_ever_ = scales_ever_ || !straight;
+      scales_ever = scales_ever || !straight;
     }
     // What is handed a scaler may scale with it.
     else if (each.event->row->operation == Operation::scaler_made)
       for (const TrainingEvent& other : training_root.all)
         if (other.event->row->operation == Operation::unseen &&
             is_handed(*other.event, each.event->self.object()))
-          scales_ever_ = true;
+          scales_ever = true;
   }
+}
+
+bool CommonToRuns::is_handed(const OperationEvent& unseen, const Object* object) {
+  const auto [it, fresh] = handed_.try_emplace(&unseen);
+  if (fresh && !unseen.arguments.empty()) {
+    Parts parts;
+    parts.add(unseen.arguments[0]);
+    it->second = std::move(parts.found);
+  }
+  return it->second.contains(object);
 }
 
 void GradientTypestate::run(const std::vector<Step>& steps) {
@@ -109,7 +117,7 @@ void GradientTypestate::each(const std::function<void(const Object*, State&)>& l
 
 void GradientTypestate::unseen(const OperationEvent& event) {
   each([&](const Object* optimizer, State& state) {
-    if (!is_handed(event, optimizer)) return;
+    if (!common_.is_handed(event, optimizer)) return;
     const Value value = state.value;
     state = {};
     state.value = value;
@@ -117,9 +125,9 @@ void GradientTypestate::unseen(const OperationEvent& event) {
       if (key.second == optimizer) entry = {};
   });
   for (auto& [key, entry] : scalers_)
-    if (is_handed(event, key.first)) entry = {};
+    if (common_.is_handed(event, key.first)) entry = {};
   for (const auto& [scaler, scale] : scales_)
-    if (is_handed(event, scaler)) checked_.insert(scaler);
+    if (common_.is_handed(event, scaler)) checked_.insert(scaler);
 }
 
 // Is it what a scaler gave, of whatever it was given?
@@ -173,7 +181,7 @@ void GradientTypestate::backward(const OperationEvent& event) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
     } else if (!is_result_of_scale(training_root_, event) && (loss || event.self.is(Kind::unknown)) &&
-        ((loss && !loss->unseen) || !scales_ever_ || is_scaled_elsewhere(training_root_, event))) {
+        ((loss && !loss->unseen) || !common_.scales_ever || is_scaled_elsewhere(training_root_, event))) {
       state.plain = &event;
     }
   });
@@ -225,7 +233,7 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
     const bool one = !training_root_.presumed.contains(optimizer.object()) &&
         std::ranges::none_of(training_root_.stand_in,
             [&](const auto& each) { return each.first != each.second && each.second == optimizer.object(); });
-    if (entry.stepped && one && updates_.contains(scaler) && !(entry.stepped->place == event.place))
+    if (entry.stepped && one && common_.updates.contains(scaler) && !(entry.stepped->place == event.place))
       wrong(ViolationKind::step_twice, event, state, entry.stepped, nullptr, scaler);
     else if (entry.stepped)
       reported_scalers_.insert(scaler);
@@ -259,7 +267,7 @@ void GradientTypestate::stepped(const OperationEvent& event, Value optimizer, co
 void GradientTypestate::unscaled(const OperationEvent& event, const Object* scaler, Value optimizer) {
   OfScaler& entry = scalers_[{scaler, optimizer.object()}];
   State& state = of(optimizer);
-  if (entry.stepped && !updates_.contains(scaler)) {  // amp/missing-update tells of it
+  if (entry.stepped && !common_.updates.contains(scaler)) {  // amp/missing-update tells of it
     state.scaled = nullptr;
     return;
   }

@@ -11,6 +11,20 @@ namespace stepzero::rules {
 // Does it set a limit to a gradient in place, as clamp_ does?
 bool limits_gradient(const OperationEvent& event);
 
+// What all runs of a training root have in common, found out once.
+class CommonToRuns {
+public:
+  explicit CommonToRuns(const TrainingRoot& training_root);
+
+  bool scales_ever = false;         // somewhere a loss is scaled, or may be
+  std::set<const Object*> updates;  // scalers that are updated somewhere
+  // See rules::is_handed.
+  bool is_handed(const OperationEvent& unseen, const Object* object);
+
+private:
+  std::map<const OperationEvent*, std::set<const Object*>> handed_;
+};
+
 class GradientTypestate {
 public:
   struct Entry {
@@ -20,8 +34,9 @@ public:
   };
   using Found = std::map<std::pair<const OperationEvent*, ViolationKind>, Entry>;
 
-  GradientTypestate(
-      const TrainingRoot& training_root, Found& found, std::map<const OperationEvent*, std::size_t>& reached);
+  GradientTypestate(const TrainingRoot& training_root, CommonToRuns& common, Found& found,
+      std::map<const OperationEvent*, std::size_t>& reached)
+      : training_root_(training_root), common_(common), found_(found), reached_(reached) {}
 
   void run(const std::vector<Step>& steps);
 
@@ -70,14 +85,14 @@ private:
   void limited(const OperationEvent& event);
 
   const TrainingRoot& training_root_;
+  CommonToRuns& common_;
   Found& found_;
   std::map<const OperationEvent*, std::size_t>& reached_;
   std::set<const OperationEvent*> seen_;
   std::size_t now_ = 0;                              // operations so far
   std::map<const Object*, std::size_t> stepped_at_;  // when an optimizer was last stepped
   std::set<std::pair<const OperationEvent*, ViolationKind>> reported_;
-  std::set<const Object*> reported_scalers_, updates_;
-  bool scales_ever_ = false;         // somewhere a loss is scaled, or may be
+  std::set<const Object*> reported_scalers_;
   std::set<const Object*> checked_;  // scalers that have looked for inf since their last update, or may have
   std::vector<std::pair<const OperationEvent*, const OperationEvent*>>
       vain_;  // updates without a step, and the backward before

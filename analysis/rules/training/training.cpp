@@ -242,11 +242,11 @@ struct Explored {
     }));
   }
 };
-std::optional<Explored> explored(
-    const Record& record, const TrainingRoot& training_root, const Block& block, const Walk& walk) {
+std::optional<Explored> explored(const Record& record, const TrainingRoot& training_root,
+    CommonToRuns& common, const Block& block, const Walk& walk) {
   Explored result;
   const bool all = explore(record, block, {{0, 1}}, walk, [&](const Run& run) {
-    GradientTypestate(training_root, result.found, result.reached).run(run[0]);
+    GradientTypestate(training_root, common, result.found, result.reached).run(run[0]);
     auto& made = result.runs.emplace_back();
     for (const Step& step : run[0]) {
       const auto other = training_root.as.find(step.event);
@@ -333,8 +333,9 @@ void Training::find_violations(const TrainingRoot& training_root) {
     if (const auto known = handed.find(&event); known != handed.end()) return known->second;
     return handed[&event] = hands_any(event, watched);
   };
+  CommonToRuns common(training_root);
   std::vector<Explored> parts;
-  if (auto whole = explored(record_, training_root, training_root.root->block, walk)) {
+  if (auto whole = explored(record_, training_root, common, training_root.root->block, walk)) {
     parts.push_back(std::move(*whole));
   } else {
     // Too many ways: each innermost loop that makes gradients and steps is looked at by itself.
@@ -351,7 +352,7 @@ void Training::find_violations(const TrainingRoot& training_root) {
             });
         if (!steps) continue;
         if (loop->iterations.empty() || !tried.insert(loop).second) break;
-        if (auto part = explored(record_, training_root, loop->iterations[0], walk))
+        if (auto part = explored(record_, training_root, common, loop->iterations[0], walk))
           parts.push_back(std::move(*part));
         break;
       }
@@ -443,8 +444,8 @@ bool makes_gradients(const Record& record, const TrainingRoot& training_root, co
         !in_reduction(event))
       making.push_back(i);
   }
-  return std::any_of(making.begin(), making.end(),
-      [&](std::size_t i) { return !loop || training_root.all[i].in(loop); });
+  return std::any_of(
+      making.begin(), making.end(), [&](std::size_t i) { return !loop || training_root.all[i].in(loop); });
 }
 bool makes_gradients(const Record& record, const TrainingRoot& training_root, const OperationEvent& event) {
   for (const TrainingEvent& each : training_root.all)
