@@ -93,4 +93,12 @@ Seen see(const Word& word, const ScriptOptions& options, int parser) {
   return Sight(word, options, parser).see();
 }
 
+std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {
+  std::vector<std::string_view> found;
+  for (const std::string_view name : options.names())
+    if (name.starts_with(flag) && std::find(found.begin(), found.end(), name) == found.end())
+      found.push_back(name);
+  return found;
+}
+
 }  // namespace stepzero::rules::launch

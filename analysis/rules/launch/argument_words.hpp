@@ -30,4 +30,7 @@ struct Seen {
 // `parser`: the one of the script, or that of a command.
 Seen see(const Word& word, const ScriptOptions& options, int parser);
 
+// The options that the beginning of a name may stand for.
+std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag);
+
 }  // namespace stepzero::rules::launch

@@ -597,12 +597,4 @@ void judge_arguments(const DocumentInput& input, const LaunchLine& line, const S
   ArgumentReading(input, line, options, path, report).run();
 }
 
-std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag) {
-  std::vector<std::string_view> found;
-  for (const std::string_view name : options.names())
-    if (name.starts_with(flag) && std::find(found.begin(), found.end(), name) == found.end())
-      found.push_back(name);
-  return found;
-}
-
 }  // namespace stepzero::rules::launch

@@ -11,7 +11,4 @@ namespace stepzero::rules::launch {
 void judge_arguments(const DocumentInput& input, const LaunchLine& line, const ScriptOptions& options,
     const std::string& path, DocumentReport& report);
 
-// The options that the beginning of a name may stand for.
-std::vector<std::string_view> beginnings(const ScriptOptions& options, std::string_view flag);
-
 }  // namespace stepzero::rules::launch

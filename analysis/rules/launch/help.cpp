@@ -1,6 +1,6 @@
 #include "rules/launch/help.hpp"
 
-#include "rules/launch/arguments.hpp"
+#include "rules/launch/argument_words.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm_help.hpp"

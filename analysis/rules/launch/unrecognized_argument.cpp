@@ -1,6 +1,7 @@
 // launch/unrecognized-argument: a launch hands an argument to a launcher or a script that does not take it.
 #include "rules/choices.hpp"
 #include "rules/documents/check.hpp"
+#include "rules/launch/argument_words.hpp"
 #include "rules/launch/arguments.hpp"
 #include "rules/launch/hydra.hpp"
 #include "rules/launch/lightning_cli.hpp"
