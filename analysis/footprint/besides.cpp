@@ -17,10 +17,12 @@ using values::Operation;
 
 namespace {
 
-constexpr int most_nested = 6;  // dicts and lists of one batch
+constexpr int most_nested = 6;        // dicts and lists of one batch
+constexpr int most_visited = 10'000;  // values in one: the same may lie in it again and again
 
 // The tensors in tuples, lists and dicts; false: there is something else, of which this is not known.
-template <class Each> bool each_tensor(const Record& record, Value value, const Each& each, int depth = 0) {
+template <class Each>
+bool each_tensor_in(const Record& record, Value value, const Each& each, int& left, int depth) {
   value = decided(record, value);
   // A gradient, which is None before the first backward.
   if (value.is(Kind::choice)) {
@@ -32,10 +34,10 @@ template <class Each> bool each_tensor(const Record& record, Value value, const 
     value = value.as<values::Unknown>()->state.value;
   const auto all = [&](const std::vector<Value>& items) {
     bool known = true;
-    for (const Value& item : items) known = each_tensor(record, item, each, depth + 1) && known;
+    for (const Value& item : items) known = each_tensor_in(record, item, each, left, depth + 1) && known;
     return known;
   };
-  if (depth > most_nested) return false;
+  if (depth > most_nested || --left < 0) return false;
   switch (value.kind) {
   case Kind::tensor: each(*value.as<values::Tensor>()->now()); return true;
   case Kind::tuple: return all(value.as<values::Tuple>()->items);
@@ -46,7 +48,8 @@ template <class Each> bool each_tensor(const Record& record, Value value, const 
   case Kind::dict: {
     const auto* state = values::Heap::dict_state(value);
     bool known = !state->open;
-    for (const auto& [key, item] : state->items) known = each_tensor(record, item, each, depth + 1) && known;
+    for (const auto& [key, item] : state->items)
+      known = each_tensor_in(record, item, each, left, depth + 1) && known;
     return known;
   }
   case Kind::unknown:
@@ -54,6 +57,11 @@ template <class Each> bool each_tensor(const Record& record, Value value, const 
   case Kind::instance: return false;
   default: return true;
   }
+}
+
+template <class Each> bool each_tensor(const Record& record, Value value, const Each& each) {
+  int left = most_visited;
+  return each_tensor_in(record, value, each, left, 0);
 }
 
 Amount amount_of(const Record& record, const Bytes& bytes, const std::vector<Setting>& settings) {

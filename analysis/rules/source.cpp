@@ -52,8 +52,23 @@ const Stmt* definition_around(const interpreter::Record& record, values::Place p
   return found;
 }
 
+values::Place as_it_stands(const interpreter::Record& record, values::Place place) {
+  const interpreter::ChunkOf& held = record.chunk(place);
+  if (!place || held.statement()) return place;
+  const Span now = held.absolute(place.span);
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
+    const interpreter::ChunkOf& each = record.chunks[i];
+    if (each.path == held.path && each.statement() && each.offset <= now.begin &&
+        now.end <= each.offset + each.chunk->size)
+      return {i, {now.begin - each.offset, now.end - each.offset}};
+  }
+  return {};
+}
+
 const FunctionStmt* function_around(const interpreter::Record& record, values::Place place) {
-  const Stmt* root = record.chunk(place).statement();
+  // What an edit elsewhere left standing has its function in the text before it, which is the same.
+  const auto& chunk = record.chunk(place).chunk;
+  const Stmt* root = chunk ? chunk->stmt : nullptr;
   const FunctionStmt* found = nullptr;
   if (!root) return nullptr;
   for (const Enclosing& each : enclosing(*root, place.span))

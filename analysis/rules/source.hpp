@@ -24,6 +24,9 @@ std::vector<Enclosing> enclosing(const syntax::Stmt& root, syntax::Span span);
 // The innermost function or class whose statements hold the place; null for the file's own, and for what has
 // no place.
 const syntax::Stmt* definition_around(const interpreter::Record& record, values::Place place);
+// The same place in the chunk that holds the text as it is: what was run before an edit of other lines has
+// its places in the text before it. None, where the text there is another.
+values::Place as_it_stands(const interpreter::Record& record, values::Place place);
 // The innermost function alone, whatever class it holds around the place.
 const syntax::FunctionStmt* function_around(const interpreter::Record& record, values::Place place);
 

@@ -206,13 +206,12 @@ std::vector<NeverStepped> never_stepped(const Record& record) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation) return;
     const auto& backward = static_cast<const OperationEvent&>(event);
-    if (backward.row->operation != Operation::backward || !record.in_file(backward.place) ||
-        !record.chunk(backward.place).statement())
-      return;
-    const FunctionStmt* function = function_around(record, backward.place);
+    if (backward.row->operation != Operation::backward || !record.in_file(backward.place)) return;
+    const Place place = as_it_stands(record, backward.place);
+    const FunctionStmt* function = function_around(record, place);
     if (!function) return;
-    const std::uint32_t chunk = backward.place.chunk;
-    const Stmt* loop = loop_around(record, backward.place);
+    const std::uint32_t chunk = place.chunk;
+    const Stmt* loop = loop_around(record, place);
     for (const Stmt* stmt : function->body)
       for_each_method_call(*stmt, [&](const MethodCall& each) {
         const std::string clearing(record.text({chunk, each.object->span}));
@@ -223,16 +222,15 @@ std::vector<NeverStepped> never_stepped(const Record& record) {
         const bool in_loop = loop && loop_around(record, cleared) == loop;
         const bool itself = is_optimizer(clearing);
         for (const std::string& name :
-            itself ? std::vector{clearing} : optimizers_at_hand(record, backward.place, *function)) {
+            itself ? std::vector{clearing} : optimizers_at_hand(record, place, *function)) {
           // Whoever calls the function may step what he gave it.
           if (!in_loop && (!itself || name.find('.') == std::string::npos)) continue;
           const bool of_object = name.find('.') != std::string::npos;
-          if (!asked.insert({function, name}).second ||
-              (of_object && !of_plain_class(record, backward.place)))
+          if (!asked.insert({function, name}).second || (of_object && !of_plain_class(record, place)))
             continue;
           const std::string last = name.substr(name.rfind('.') + 1);
           if (may_step_otherwise(*function, last, !itself)) continue;
-          if (Uses(where_stepped(record, backward.place, *function, name, in_loop), last).only_known())
+          if (Uses(where_stepped(record, place, *function, name, in_loop), last).only_known())
             found.push_back({name, clearing, &backward, cleared, in_loop});
         }
       });
