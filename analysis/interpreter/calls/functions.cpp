@@ -87,6 +87,7 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
     filled = filled ||
         (!bound[i] && list[i].kind != ParameterKind::var_keyword &&
             (i >= function.defaults.size() || !function.defaults[i]));
+  fits = fits && !filled;
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (static_cast<std::ptrdiff_t>(i) == options_at)
       bound[i] = heap().dict(std::move(options), arguments.spread || adds,
@@ -133,12 +134,18 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   scope->parent = function.closure;
   scope->globals = function.closure ? function.closure->globals : nullptr;
   scope->info = function.stmt ? &function.stmt->scope : nullptr;
-  bind(function, arguments, *scope);
+  // A decorator of which nothing is known lets it be called otherwise, as `curry` does: then it may give back
+  // something else, too.
+  const bool is_another = !bind(function, arguments, *scope) && function.wrapped_unseen;
   for (const Parameter& parameter : function.parameters->list)
     if (parameter.annotation)
       if (const values::Slot* slot = scope->names.find(parameter.name))
         annotations_->judge_annotation(
             parameter.annotation, function.chunk, slot->value, where, parameter.name.text());
+  if (is_another) {
+    if (!function.stmt || !function.stmt->scope.is_generator) run_function(function, scope, where, nullptr);
+    return heap().unseen("", where);
+  }
   if (function.stmt && function.stmt->scope.is_generator) {
     auto* generator = heap().make<values::Iterator>();
     generator->pending = &function;
