@@ -284,6 +284,7 @@ private:
   Value run_function(const values::Function& function, values::Scope* scope, Place place,
       std::function<Value(Value)>* on_yield);
   bool recurs_too_far(const values::Function& function);
+  // Gives the parameters their values. False: what is given is not what the function takes.
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
 
   // library_calls.cpp
