@@ -1,15 +1,24 @@
 // The run of a file: its statements, then what they did not reach; and once more after an edit.
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/builtins/texts.hpp"
 #include "interpreter/calls/call_check.hpp"
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/classes/records.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/launch.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "interpreter/statements/assertions.hpp"
+#include "interpreter/statements/assignments.hpp"
+#include "interpreter/statements/contexts.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -21,10 +30,15 @@ using values::Kind;
 Interpreter::Interpreter(
     const program::Sources& sources, const Library& library, const Limits& limits, Record& record)
     : RunState(sources, library, limits, record), annotations_(std::make_unique<Annotations>(*this)),
-      assertions_(std::make_unique<Assertions>(*this)), call_check_(std::make_unique<CallCheck>(*this)),
-      noted_(std::make_unique<NotedEvents>(*this)), records_(std::make_unique<Records>(*this)),
-      unseen_(std::make_unique<UnseenCode>(*this)), loader_(std::make_unique<ModuleLoader>(*this)),
-      roots_(std::make_unique<RootRunner>(*this)), incremental_(std::make_unique<IncrementalRun>(*this)) {}
+      assertions_(std::make_unique<Assertions>(*this)), assignments_(std::make_unique<Assignments>(*this)),
+      builtins_(std::make_unique<Builtins>(*this)), call_check_(std::make_unique<CallCheck>(*this)),
+      contexts_(std::make_unique<Contexts>(*this)), function_calls_(std::make_unique<FunctionCalls>(*this)),
+      incremental_(std::make_unique<IncrementalRun>(*this)), iterables_(std::make_unique<Iterables>(*this)),
+      library_calls_(std::make_unique<LibraryCalls>(*this)), loops_(std::make_unique<LoopRunner>(*this)),
+      loader_(std::make_unique<ModuleLoader>(*this)), noted_(std::make_unique<NotedEvents>(*this)),
+      object_model_(std::make_unique<ObjectModel>(*this)), records_(std::make_unique<Records>(*this)),
+      roots_(std::make_unique<RootRunner>(*this)), texts_(std::make_unique<Texts>(*this)),
+      unseen_(std::make_unique<UnseenCode>(*this)) {}
 
 Interpreter::~Interpreter() = default;
 

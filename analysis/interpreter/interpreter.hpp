@@ -19,16 +19,24 @@ namespace stepzero::interpreter {
 
 class Annotations;
 class Assertions;
+class Assignments;
+class Builtins;
 class CallCheck;
+class Contexts;
+class FunctionCalls;
 class IncrementalRun;
+class Iterables;
+class LibraryCalls;
+class LoopRunner;
 class ModuleLoader;
 class NotedEvents;
+class ObjectModel;
 class Records;
 class RootRunner;
 class Speculation;
+class Texts;
 class UnseenCode;
 struct BuiltinCall;
-struct LoopShape;
 
 class Interpreter final : public RunState {
 public:
@@ -56,10 +64,8 @@ public:
   // that it finished.
   bool can_run_again() const;
 
-  // Something was stored under a key for the first time: see Fixpoint.
-  void note_keyed(const KeyedItem& item) {
-    if (generic_depth_ > 0) keyed_.push_back(item);
-  }
+  // Something was stored under a key for the first time: see LoopRunner.
+  void note_keyed(const KeyedItem& item);
 
   // ------------------------------------------------------------ see Runtime
   Value named_in(const values::Scope* scope, syntax::Name name) override;
@@ -136,44 +142,50 @@ private:
   friend class RunPart;
   friend class Annotations;
   friend class Assertions;
+  friend class Assignments;
+  friend class Builtins;
   friend class CallCheck;
+  friend class Contexts;
+  friend class FunctionCalls;
   friend class IncrementalRun;
+  friend class Iterables;
+  friend class LibraryCalls;
+  friend class LoopRunner;
   friend class ModuleLoader;
   friend class NotedEvents;
+  friend class ObjectModel;
   friend class Records;
   friend class RootRunner;
+  friend class Texts;
   friend class UnseenCode;
   std::unique_ptr<Annotations> annotations_;
   std::unique_ptr<Assertions> assertions_;
+  std::unique_ptr<Assignments> assignments_;
+  std::unique_ptr<Builtins> builtins_;
   std::unique_ptr<CallCheck> call_check_;
-  std::unique_ptr<NotedEvents> noted_;
-  std::unique_ptr<Records> records_;
-  std::unique_ptr<UnseenCode> unseen_;
-  std::unique_ptr<ModuleLoader> loader_;
-  std::unique_ptr<RootRunner> roots_;
+  std::unique_ptr<Contexts> contexts_;
+  std::unique_ptr<FunctionCalls> function_calls_;
   std::unique_ptr<IncrementalRun> incremental_;
+  std::unique_ptr<Iterables> iterables_;
+  std::unique_ptr<LibraryCalls> library_calls_;
+  std::unique_ptr<LoopRunner> loops_;
+  std::unique_ptr<ModuleLoader> loader_;
+  std::unique_ptr<NotedEvents> noted_;
+  std::unique_ptr<ObjectModel> object_model_;
+  std::unique_ptr<Records> records_;
+  std::unique_ptr<RootRunner> roots_;
+  std::unique_ptr<Texts> texts_;
+  std::unique_ptr<UnseenCode> unseen_;
 
   friend class Speculation;
   friend struct BuiltinCall;
 
   // Components that take several steps, each defined in its file.
-  struct AnyOf;
   struct Arithmetic;
-  struct Assignment;
-  struct Attribute;
   struct Comparison;
-  struct Comprehension;
-  struct Elements;
   struct Evaluation;
-  class Fixpoint;
-  struct ForLoop;
-  struct InstanceOf;
-  struct KnownIterations;
-  struct LibraryCall;
   struct Matching;
   struct Subscript;
-  struct TryRun;
-  struct WithItem;
 
   // statements.cpp
   Flow run_block(syntax::Block block);
@@ -182,19 +194,9 @@ private:
   Flow run_return(const syntax::ReturnStmt& stmt);
   void run_parts(const syntax::ErrorStmt& stmt);
   Flow run_if(const syntax::IfStmt& stmt);
-  Flow run_with(const syntax::WithStmt& stmt, std::size_t item);
-  void enter(Value manager, Place where);
-  Flow run_try(const syntax::TryStmt& stmt);
   Flow run_match(const syntax::MatchStmt& stmt, std::size_t from, Value subject);
-  void run_assignment(const syntax::Stmt& stmt);
-  void run_assign(const syntax::Expr& target, Value value);
-  void run_unpack(const syntax::Expr& target, syntax::List<const syntax::Expr*> targets, Value value);
-  void unpack_choice(const syntax::Expr& target, syntax::List<const syntax::Expr*> targets, Value value);
-  void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
   void run_delete(const syntax::Expr& target);
   Flow leave(ExitKind kind, const syntax::Stmt& stmt, Value value);
-  symbolic::Answer catches(Value type, Value raised);
-  symbolic::Answer is_instance_of_raised(std::string_view exception);
 
   // paths.cpp
   Flow fork(Cond condition, const syntax::Stmt* stmt, Place place, const std::function<Flow()>& yes,
@@ -208,143 +210,27 @@ private:
   Exit make_exit(values::Mark mark, std::size_t depth, Value value);
   Cond path_since(std::size_t depth);
 
-  // loops.cpp, fixpoint.cpp, widening.cpp, comprehensions.cpp
-  Flow run_for(const syntax::ForStmt& stmt);
-  bool building() const;
-  // Would the iterations of an unrolled loop after the first `ran` do what the last of these did, since
-  // `before`, to other objects? Asked only where no rule looks at the single iteration: in dry runs, for one
-  // rank, to show.
-  bool rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items, std::size_t ran,
-      values::Mark before, const Block& iteration);
-  bool skips_equal_iterations() const;
-  Flow run_while(const syntax::WhileStmt& stmt);
-  Flow run_else(
-      syntax::Block body, syntax::Block orelse, Flow flow);  // of a loop of which not all rounds are known
-  std::optional<Flow> run_known_iterations(const syntax::WhileStmt& stmt, std::vector<Block>& first);
-  Flow run_generic_loop(const LoopShape& shape, const std::function<Flow()>& iteration);
-  IterationCounts iteration_counts(Int length);
-  std::string length_name(Place born) const;
-  Int length_of_slice(Int size, const values::SliceObject& slice);
-  // How many elements of so many, which are numbered by an atom, fulfill a condition that deals them out in
-  // turn; null if it does not.
-  Int length_of_share(Int size, Int number, Cond condition);
-  bool run_unrolled(
-      const syntax::ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow);
-  Flow run_generator_loop(const syntax::ForStmt& stmt, Value generator);
-  Flow run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose);
-  bool covers(Value wide, Value value) const;
-  Value without_made(Value state, std::uint64_t since);
-  Value any_of_wide(Value wide);
-  Value run_comprehension(const syntax::ComprehensionExpr& expr);
-  // alike.cpp
-  Value any_of(std::span<const Value> items, int depth = 0);
-  Sharing trips_of(Value iterable);
-  Int known_length(Value iterable);
-
-  // noted_events.cpp
-  bool in_loop() const;  // does a statement's loop run, here or in a caller?
-  bool matters(const Call& call) const;
-  OperationEvent* record_implied(
-      std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
-
   // expressions.cpp
   Value evaluate(const syntax::Expr& expr);
   Value evaluate_inner(const syntax::Expr& expr);
-  Value evaluate_call(const syntax::CallExpr& expr);
   Value evaluate_compare(const syntax::CompareExpr& expr);
   Value evaluate_bool(const syntax::BooleanOpExpr& expr, std::size_t from);
-  Value evaluate_format(const syntax::FormatExpr& expr);
   Value unary(syntax::UnaryOp op, Value operand, const syntax::Expr& node);
-  std::optional<std::vector<Value>> iterated(Value iterator, Place place);
-  std::optional<std::vector<Value>> counted(Value sequence, Place place);
-  std::optional<std::vector<Value>> until_raised(
-      std::string_view exception, const std::function<Value(std::int64_t)>& next);
-  std::optional<std::vector<std::int64_t>> slice_of(std::int64_t size, const values::SliceObject& slice);
-
-  // texts.cpp
-  std::optional<std::string> formatted(Value value, std::string_view specification);
-  std::optional<std::string> format_percent(std::string_view pattern, Value argument);
-  std::optional<std::string> format_braces(std::string_view pattern, const Arguments& arguments);
-  Arguments evaluate_arguments(const syntax::CallExpr& expr);
-  const syntax::Expr* read_to_its_end(Value function, const syntax::CallExpr& expr) const;
   // Of the arguments of a call it also notes how many are unknown (`rest_length`) and how many follow
   // them (`after`).
   std::vector<Value> evaluate_elements(
       syntax::List<const syntax::Expr*> elements, bool& open, Value& rest, Arguments* of_call = nullptr);
   Value lookup(syntax::Name name, const syntax::Expr& node);
   values::Slot& variable(syntax::Name name);
-  Value make_function(const syntax::FunctionStmt& stmt);
-  Value make_lambda(const syntax::LambdaExpr& expr);
-  std::vector<Value> evaluate_defaults(const syntax::Parameters& parameters);
-
-  // calls.cpp
-  // `expr`: the call, where the program itself makes it.
-  Value call_function(const values::Function& function, Arguments arguments, Place place, Value bound_self,
-      const syntax::CallExpr* expr = nullptr);
-  Value run_function(const values::Function& function, values::Scope* scope, Place place,
-      std::function<Value(Value)>* on_yield);
-  bool recurs_too_far(const values::Function& function);
-  // Gives the parameters their values. False: what is given is not what the function takes.
-  bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);
-
-  // library_calls.cpp
-  int tries_for_others(std::string_view raised);
-  void qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises);
-  Value call_wrapped(Value either, Value wrapper, Value module, Arguments arguments, Place place,
-      const syntax::CallExpr* expr);
-  Value call_library(const values::LibrarySymbol& symbol, Value self, Arguments arguments, Place place,
-      const syntax::CallExpr* expr);
-  // Does a callee ask whether it was given None, and was it given something of which nothing is known?
-  bool asked_by_callee() const;
-  bool is_about_option(Cond given) const;
   void exclude_others(Cond holds);
   // The same question about the same object has the same answer.
   Cond asked(std::string_view question, Value object, Value of, Sharing sharing);
-  Value decorate(Value function, const syntax::FunctionStmt& stmt);
-  // Runs a generator's body; each value it yields goes to `consume`.
-  static bool is_pending(Value value) {  // a generator that has not run yet
-    return value.is(values::Kind::iterator) && value.as<values::Iterator>()->pending &&
-        !value.as<values::Iterator>()->state.value;
-  }
-  Value drain(Value generator, Place place, std::function<Value(Value)>& consume);
-
-  // classes.cpp
-  Value make_class(const syntax::ClassStmt& stmt);
-  Value instantiate(values::Class& cls, Arguments arguments, Place place, const syntax::CallExpr* expr);
-  bool decorates(Value decorator);
-  Value held(const values::Instance& object) const;
-  Value native_fallback(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
-  Value bind_method(Value found, Value self, values::Class* cls, Place place);
-  Value native_attribute(const values::LibrarySymbol& native, Value self, syntax::Name name, Place place);
-
-  // types.cpp
-  void add_bases(values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents);
-  void delete_attribute(Value object, syntax::Name name, Place where);
-  // `x.grad = …` of a tensor, or of something that may be one; absent value: it is deleted.
-  void store_in_tensor(Value object, syntax::Name name, Value value, Place where);
-
-  // builtins.cpp
-  Value builtin(syntax::Name name);
-  Value call_builtin(std::string_view name, Arguments& arguments, Place place);
-  Value call_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  Value value_attribute(Value object, syntax::Name name, Place place);
-
-  // containers.cpp, strings.cpp
-  Value list_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  Value sequence_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  Value dict_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  Value string_method(Value self, std::string_view name, Arguments& arguments, Place place);
-  void dict_delete(Value dict, Value key);
-  Value plain_member(Value value) const;  // of an enum whose members are numbers or text: the number or text
-
   void note_used(const values::Scope* scope, syntax::Name name) {
     if (used_ && scope == globals_) used_->names.insert(name);
   }
   void note_all_used(const values::Scope* scope) {
     if (used_ && scope == globals_) used_->all = true;
   }
-  void each_operand(const Call& called, const std::function<void(Value)>& look);
-
   Value frozen(Value value, int depth = 0);
   void note(Fact::Role role, Place place, Value value);
   bool step(std::uint64_t cost = 1);  // false: out of budget

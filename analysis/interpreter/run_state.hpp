@@ -121,19 +121,17 @@ protected:
   std::vector<Cond>
       assumed_;  // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
-  int nesting_ = 0;              // see Nested
-  int depth_ = 0;                // of calls
-  int generic_depth_ = 0;        // loops around that stand for any number of iterations
-  int dry_runs_ = 0;             // iterations whose events and facts are thrown away
-  std::uint64_t dry_loops_ = 0;  // so far, loops of which any one iteration was run in such an iteration
-  int guards_ = 0;               // try bodies around
-  int branches_ = 0;             // forks around of which nothing decides which side is taken
+  int nesting_ = 0;        // see Nested
+  int depth_ = 0;          // of calls
+  int generic_depth_ = 0;  // loops around that stand for any number of iterations
+  int dry_runs_ = 0;       // iterations whose events and facts are thrown away
+  int guards_ = 0;         // try bodies around
+  int branches_ = 0;       // forks around of which nothing decides which side is taken
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
   std::unordered_set<const values::Slot*>* attributes_read_ =
       nullptr;  // while iterations are watched that may come to the same: those that were asked for
-  std::vector<KeyedItem> keyed_;  // what was first stored under keys of unknown things, in loops
   bool with_defaults_ = limits_.with_defaults;  // parameters are their defaults
   std::string defaults_;                        // those that were taken
   bool chosen_by_text_ = false;  // the command line may give a word instead of a default that is one

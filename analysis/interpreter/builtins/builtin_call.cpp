@@ -1,5 +1,6 @@
 // Finding the row of a call, and what rows ask of it.
 #include "interpreter/builtins/builtin_call.hpp"
+#include "interpreter/calls/library_calls.hpp"
 
 #include "interpreter/incremental/incremental_run.hpp"
 
@@ -35,7 +36,7 @@ void BuiltinCall::note_iterator(std::size_t begin, Value of, Value iterator) con
 Value BuiltinCall::call_row(std::string_view path) const {
   const Value row = run.library_symbol(path);
   return row.is(values::Kind::library)
-      ? run.call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr)
+      ? run.library_calls_->call_library(*row.as<values::LibrarySymbol>(), {}, arguments, where, nullptr)
       : Value{};
 }
 

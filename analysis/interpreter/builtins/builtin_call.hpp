@@ -3,9 +3,13 @@
 // that it knows.
 #pragma once
 
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/builtins/texts.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/classes/records.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/interpreter.hpp"
 
 #include <initializer_list>
@@ -41,23 +45,23 @@ struct BuiltinCall {
   void pay(std::uint64_t steps) const { run.step(steps); }
   void escape(Value value) const { run.unseen_->escape(value); }
   void open_up(values::Instance& object) const;
-  void dict_delete(Value dict, Value key) const { run.dict_delete(dict, key); }
+  void dict_delete(Value dict, Value key) const { run.builtins_->dict_delete(dict, key); }
   void note_kept(const values::Slot& slot, Value added) const { run.noted_->note_kept(slot, added, where); }
   void record_read(Value value) const { run.noted_->record_read(value, where); }
   void delete_attribute(Value object, syntax::Name attribute) const {
-    run.delete_attribute(object, attribute, where);
+    run.object_model_->delete_attribute(object, attribute, where);
   }
-  Int known_length(Value iterable) const { return run.known_length(iterable); }
-  Sharing trips_of(Value iterable) const { return run.trips_of(iterable); }
-  Value plain_member(Value value) const { return run.plain_member(value); }
+  Int known_length(Value iterable) const { return run.iterables_->known_length(iterable); }
+  Sharing trips_of(Value iterable) const { return run.iterables_->trips_of(iterable); }
+  Value plain_member(Value value) const { return run.builtins_->plain_member(value); }
   Value make_named(values::Class& cls, const Arguments& given) const {
     return run.records_->make_named(cls, given, where);
   }
   std::optional<std::string> formatted(Value value, std::string_view specification) const {
-    return run.formatted(value, specification);
+    return run.texts_->formatted(value, specification);
   }
   std::optional<std::string> format_braces(std::string_view pattern) const {
-    return run.format_braces(pattern, arguments);
+    return run.texts_->format_braces(pattern, arguments);
   }
   // The operations since then by which this call read the object say which iterator that gave.
   std::size_t events() const { return run.record_.events.size(); }

@@ -62,7 +62,7 @@ Value BuiltinCall::make_type() const {
   cls->body->is_class = true;
   const auto bases = run.elements(second, where);
   std::vector<values::Class*> parents;
-  run.add_bases(*cls, bases ? *bases : std::vector<Value>{heap().unseen("")}, parents);
+  run.object_model_->add_bases(*cls, bases ? *bases : std::vector<Value>{heap().unseen("")}, parents);
   const Value members = positional[2];
   if (members.is(Kind::dict))
     for (const auto& [key, value] : values::Heap::dict_state(members)->items)

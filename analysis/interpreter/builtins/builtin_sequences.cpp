@@ -27,7 +27,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
   std::vector<const values::Range*> endless(iterables.size());
   for (std::size_t i = 0; i < iterables.size(); ++i) {
     const Value iterable = resolve(iterables[i]);
-    trips = symbolic::mix(trips, trips_of(iterable));
+    trips = symbolic::mix(trips, iterables_->trips_of(iterable));
     if (iterable.is(Kind::range)) {
       const auto* range = iterable.as<values::Range>();
       if (symbols().value(range->start) && symbols().value(range->step) && symbols().value(range->stop) &&
@@ -37,7 +37,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
         continue;
       }
     }
-    lengths.push_back(known_length(iterable));
+    lengths.push_back(iterables_->known_length(iterable));
     auto items = take(iterable, where);
     known = known && items;
     if (items) {

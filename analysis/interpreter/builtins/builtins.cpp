@@ -1,5 +1,6 @@
 // Python's own functions: which there are, and the methods of its own types.
 #include "interpreter/builtins/builtin_call.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/records.hpp"
@@ -148,9 +149,9 @@ bool is_plain_function(std::string_view name) {
 
 }  // namespace
 
-Value Interpreter::builtin(Name name) {
+Value Builtins::builtin(Name name) {
   if (!builtin_names().contains(name.text())) return {};
-  return library_symbol("builtins." + std::string(name.text()));
+  return run_.library_symbol("builtins." + std::string(name.text()));
 }
 
 Value Interpreter::raise_builtin(std::string_view name, Place where) {
@@ -164,8 +165,8 @@ Value Interpreter::raise_builtin(std::string_view name, Place where) {
 }
 
 // In the runs of ranks sizes without a name of their own are known by where they come from.
-std::string Interpreter::length_name(Place born) const {
-  if (!limits_.as_rank || !born) return {};
+std::string Iterables::length_name(Place born) const {
+  if (!run_.limits_.as_rank || !born) return {};
   const std::string_view text = record_.text(born);
   return values::is_quotable(text) ? "len(" + std::string(text) + ")" : std::string();
 }
@@ -228,7 +229,7 @@ Value Interpreter::length_of(Value value, Place where) {
     const Name key(values::UnknownState::len);
     if (const values::Slot* slot = unknown->attributes.find(key); slot && slot->value) return slot->value;
     symbolic::AtomInfo info;
-    info.name = unknown->name.empty() ? length_name(unknown->born)
+    info.name = unknown->name.empty() ? iterables_->length_name(unknown->born)
                                       : "len(" + std::string(unknown->name) + ")";
     info.lower = 0;
     info.sharing = sharing_of_length(*unknown);
@@ -239,23 +240,23 @@ Value Interpreter::length_of(Value value, Place where) {
   default: break;
   }
   symbolic::AtomInfo info;
-  if (value.is(Kind::list)) info.name = length_name(value.object()->born);
+  if (value.is(Kind::list)) info.name = iterables_->length_name(value.object()->born);
   info.lower = 0;
-  info.sharing = trips_of(value);
+  info.sharing = iterables_->trips_of(value);
   return Value::of(symbols().fresh(info));
 }
 
-Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Place where) {
+Value Builtins::call_builtin(std::string_view name, Arguments& arguments, Place where) {
   // `zip(*rows)` of rows that are not known: any number of arguments.
   constexpr std::string_view take_any[] = {"dict", "list", "tuple", "set", "frozenset", "print", "zip"};
   if (arguments.spread && std::find(std::begin(take_any), std::end(take_any), name) == std::end(take_any)) {
-    for (const Value& argument : arguments.positional) unseen_->escape(argument);
+    for (const Value& argument : arguments.positional) run_.unseen_->escape(argument);
     return heap().unseen("", where);
   }
   auto& positional = arguments.positional;
-  for (Value& argument : positional) argument = resolve(argument);
+  for (Value& argument : positional) argument = run_.resolve(argument);
   if (!positional.empty() && positional[0].is(Kind::choice) && is_plain_function(name))
-    return over_choices(
+    return run_.over_choices(
         positional[0],
         [&](Value side) {
           Arguments one = arguments;
@@ -263,7 +264,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
           return call_builtin(name, one, where);
         },
         where);
-  const BuiltinCall builtin_call{*this, name, {}, arguments, where};
+  const BuiltinCall builtin_call{run_, name, {}, arguments, where};
   for (const BuiltinTable* table : {&number_functions(), &sequence_functions(), &object_functions()})
     if (const Value made = table->run(builtin_call)) return made;
   // A method of a built-in class, called on the class: str.lower(text), dict.fromkeys(names).
@@ -271,11 +272,11 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
   if (dot != std::string_view::npos) {
     const std::string_view type = name.substr(0, dot), method = name.substr(dot + 1);
     if (type == "dict" && method == "fromkeys" && !positional.empty()) {
-      const auto keys = take(positional[0], where);
+      const auto keys = run_.take(positional[0], where);
       const Value dict = heap().dict({}, !keys, keys ? Value{} : heap().unseen(""));
       if (keys)
         for (const Value& key : *keys)
-          dict_set(dict, key, positional.size() > 1 ? positional[1] : Value::none());
+          run_.dict_set(dict, key, positional.size() > 1 ? positional[1] : Value::none());
       return dict;
     }
     if (!positional.empty()) {
@@ -288,7 +289,7 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
   if (dot == std::string_view::npos && !name.empty() && std::isupper(static_cast<unsigned char>(name[0]))) {
     // An exception: an object of a class that Python has.
     auto* object = heap().make<values::Instance>();
-    object->native = library_symbol("builtins." + std::string(name)).as<values::LibrarySymbol>();
+    object->native = run_.library_symbol("builtins." + std::string(name)).as<values::LibrarySymbol>();
     object->born = where;
     heap().set(heap().slot_of(object->attributes, Name("args")), heap().tuple(positional));
     return Value::of(Kind::instance, object);
@@ -298,8 +299,8 @@ Value Interpreter::call_builtin(std::string_view name, Arguments& arguments, Pla
 
 // ---------------------------------------------------------------- methods of Python's own types
 
-Value Interpreter::value_attribute(Value object, Name name, Place where) {
-  if (name.text() == "__class__" && !object.is(Kind::tensor)) return type_of(object, where);
+Value Builtins::value_attribute(Value object, Name name, Place where) {
+  if (name.text() == "__class__" && !object.is(Kind::tensor)) return run_.type_of(object, where);
   const auto bound = [&](Value function) {
     auto* made = heap().make<values::Bound>();
     made->self = object;
@@ -308,25 +309,25 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
   };
   switch (object.kind) {
   case Kind::tensor:
-    if (const Row* row = library_.find(
-            std::string(library_.types().tensor) + "." + std::string(name.text()))) {
+    if (const Row* row = run_.library_.find(
+            std::string(run_.library_.types().tensor) + "." + std::string(name.text()))) {
       if (row->kind == values::RowKind::property || row->kind == values::RowKind::constant)
-        return call_library(
-            *library_symbol(row->path).as<values::LibrarySymbol>(), object, {}, where, nullptr);
-      return bound(library_symbol(row->path));
+        return run_.library_calls_->call_library(
+            *run_.library_symbol(row->path).as<values::LibrarySymbol>(), object, {}, where, nullptr);
+      return bound(run_.library_symbol(row->path));
     }
-    if (name.text() == "__class__") return type_of(object, where);
+    if (name.text() == "__class__") return run_.type_of(object, where);
     return heap().unknown("", heap().sharing(object), where);
   case Kind::tuple:
     for (std::size_t i = 0;
         i < object.as<values::Tuple>()->fields.size() && i < object.as<values::Tuple>()->items.size(); ++i)
       if (object.as<values::Tuple>()->fields[i] == name.text())
-        return resolve(object.as<values::Tuple>()->items[i]);
+        return run_.resolve(object.as<values::Tuple>()->items[i]);
     if (const auto* tuple = object.as<values::Tuple>(); tuple->cls) {
       for (std::size_t i = 0; i < tuple->cls->fields.size() && i < tuple->items.size(); ++i)
-        if (tuple->cls->fields[i].name == name) return resolve(tuple->items[i]);
-      if (const Value found = find_in_order(tuple->cls->order, name))
-        return bind_method(found, object, const_cast<values::Class*>(tuple->cls), where);
+        if (tuple->cls->fields[i].name == name) return run_.resolve(tuple->items[i]);
+      if (const Value found = run_.find_in_order(tuple->cls->order, name))
+        return run_.object_model_->bind_method(found, object, const_cast<values::Class*>(tuple->cls), where);
     }
     return bound(heap().string(name.text()));
   case Kind::list:
@@ -370,15 +371,15 @@ Value Interpreter::value_attribute(Value object, Name name, Place where) {
   }
 }
 
-Value Interpreter::call_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  for (Value& argument : arguments.positional) argument = resolve(argument);
+Value Builtins::call_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  for (Value& argument : arguments.positional) argument = run_.resolve(argument);
   const Value first = arguments.positional.empty() ? Value{} : arguments.positional[0];
   const Expr nowhere{ExprKind::none, {}};
-  if (name == "__getitem__" && first) return subscript(self, first, nowhere);
-  if (name == "__len__") return length_of(self, where);
-  if (name == "__contains__" && first) return compare(CompareOp::in, first, self);
-  if (name == "__iter__") return BuiltinCall{*this, name, {}, arguments, where}.as("iter", {self});
-  if (name == "__next__") return next_of(self, {}, where);
+  if (name == "__getitem__" && first) return run_.subscript(self, first, nowhere);
+  if (name == "__len__") return run_.length_of(self, where);
+  if (name == "__contains__" && first) return run_.compare(CompareOp::in, first, self);
+  if (name == "__iter__") return BuiltinCall{run_, name, {}, arguments, where}.as("iter", {self});
+  if (name == "__next__") return run_.next_of(self, {}, where);
   switch (self.kind) {
   case Kind::list: return list_method(self, name, arguments, where);
   case Kind::dict: return dict_method(self, name, arguments, where);
@@ -387,7 +388,7 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   case Kind::tuple:
     if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
     if (self.is(Kind::tuple) && self.as<values::Tuple>()->cls)
-      return records_->named_tuple_method(self, name, arguments, where);
+      return run_.records_->named_tuple_method(self, name, arguments, where);
     return heap().unseen("", where);
   case Kind::function: {
     // @name.setter and its like give the property back with another part.
@@ -400,7 +401,7 @@ Value Interpreter::call_method(Value self, std::string_view name, Arguments& arg
   }
   case Kind::integer:
     if (name == "bit_length")
-      if (const auto constant = to_constant(self)) {
+      if (const auto constant = run_.to_constant(self)) {
         std::int64_t bits = 0;
         for (auto rest = static_cast<std::uint64_t>(std::abs(*constant)); rest; rest >>= 1) ++bits;
         return heap().integer(bits);

@@ -1,6 +1,7 @@
 // The methods of lists, sets, deques and tuples, and what it takes for a key to be known. Sets have no order
 // that is known: they are read in order only where it cannot matter.
 #include "interpreter/builtins/builtin_call.hpp"
+#include "interpreter/calls/function_calls.hpp"
 #include "interpreter/roots/presumed.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ bool Interpreter::known_key(Value key) const {
   }
 }
 
-Value Interpreter::plain_member(Value value) const {
+Value Builtins::plain_member(Value value) const {
   if (!value.is(Kind::instance)) return value;
   const auto* object = value.as<values::Instance>();
   if (!object->cls || !object->cls->enum_mixes) return value;
@@ -56,8 +57,8 @@ Value Interpreter::plain_member(Value value) const {
 }
 
 bool Interpreter::same_key(Value a, Value b) const {
-  a = plain_member(a);
-  b = plain_member(b);
+  a = builtins_->plain_member(a);
+  b = builtins_->plain_member(b);
   if (a == b) return true;
   if (a.is(Kind::string) && b.is(Kind::string)) return a.text() == b.text();
   if (a.is(Kind::tuple) && b.is(Kind::tuple)) {
@@ -86,8 +87,8 @@ bool Interpreter::same_key(Value a, Value b) const {
 
 // -1, 0 or 1 as Python orders the two, if both are known.
 std::optional<int> Interpreter::order(Value a, Value b) const {
-  a = plain_member(a);
-  b = plain_member(b);
+  a = builtins_->plain_member(a);
+  b = builtins_->plain_member(b);
   const auto sign = [](auto x, auto y) { return x < y ? -1 : y < x ? 1 : 0; };
   if (a.is(Kind::string) && b.is(Kind::string)) return sign(a.text(), b.text());
   const auto items = [](Value value) -> const std::vector<Value>* {
@@ -192,7 +193,7 @@ Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
     const Value any = element(iterator, where);
     return otherwise ? heap().merge(any, otherwise, heap().sharing(any)) : any;
   }
-  if (is_pending(iterator)) elements(iterator, where);
+  if (FunctionCalls::is_pending(iterator)) elements(iterator, where);
   const auto* state = values::Heap::list_state(iterator);
   if (!state) return heap().unseen("", where);
   if (!state->items.empty() &&
@@ -543,17 +544,17 @@ const BuiltinTable& list_methods() {
 
 }  // namespace
 
-Value Interpreter::list_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+Value Builtins::list_method(Value self, std::string_view name, Arguments& arguments, Place where) {
   constexpr std::size_t copied_per_step = 64;
-  step(values::Heap::list_state(self)->items.size() / copied_per_step);
+  run_.step(values::Heap::list_state(self)->items.size() / copied_per_step);
   if (name == "index" || name == "count") return sequence_method(self, name, arguments, where);
-  const Value made = list_methods().run({*this, name, self, arguments, where});
+  const Value made = list_methods().run({run_, name, self, arguments, where});
   return made ? made : heap().unknown("", heap().sharing(self), where);
 }
 
 // index() and count() of lists and tuples.
-Value Interpreter::sequence_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  const auto items = elements(self, where);
+Value Builtins::sequence_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  const auto items = run_.elements(self, where);
   const auto unknown = [&] {
     symbolic::AtomInfo info;
     info.lower = 0;
@@ -561,18 +562,18 @@ Value Interpreter::sequence_method(Value self, std::string_view name, Arguments&
     return Value::of(symbols().fresh(info));
   };
   if (!items || arguments.positional.size() != 1) return unknown();
-  const Value wanted = resolve(arguments.positional[0]);
+  const Value wanted = run_.resolve(arguments.positional[0]);
   std::int64_t count = 0;
   for (std::size_t i = 0; i < items->size(); ++i) {
-    const Value item = resolve((*items)[i]);
-    if (item == wanted || same_key(item, wanted)) {
+    const Value item = run_.resolve((*items)[i]);
+    if (item == wanted || run_.same_key(item, wanted)) {
       if (name == "index") return heap().integer(static_cast<std::int64_t>(i));
       ++count;
-    } else if (!known_key(item) || !known_key(wanted)) {
+    } else if (!run_.known_key(item) || !run_.known_key(wanted)) {
       return unknown();
     }
   }
-  return name == "index" ? raise_builtin("ValueError", where) : heap().integer(count);
+  return name == "index" ? run_.raise_builtin("ValueError", where) : heap().integer(count);
 }
 
 }  // namespace stepzero::interpreter

@@ -137,16 +137,16 @@ void Interpreter::dict_set(Value dict, Value key, Value value) {
   heap().set_dict(dict, std::move(state));
 }
 
-void Interpreter::dict_delete(Value dict, Value key) {
-  key = resolve(key);
+void Builtins::dict_delete(Value dict, Value key) {
+  key = run_.resolve(key);
   values::DictState rest = *values::Heap::dict_state(dict);
   if (auto* mirrored = dict.as<values::Dict>()->mirrored; mirrored && key.is(Kind::string))
     heap().set(heap().slot_of(mirrored->attributes, Name(key.text())), {});
-  if (!known_key(key)) {
-    unseen_->escape(dict);
+  if (!run_.known_key(key)) {
+    run_.unseen_->escape(dict);
     return;
   }
-  std::erase_if(rest.items, [&](const auto& item) { return same_key(item.first, key); });
+  std::erase_if(rest.items, [&](const auto& item) { return run_.same_key(item.first, key); });
   heap().set_dict(dict, std::move(rest));
 }
 
@@ -409,8 +409,8 @@ const BuiltinTable& dict_methods() {
 
 }  // namespace
 
-Value Interpreter::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  const Value made = dict_methods().run({*this, name, self, arguments, where});
+Value Builtins::dict_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  const Value made = dict_methods().run({run_, name, self, arguments, where});
   return made ? made : heap().unseen("", where);
 }
 

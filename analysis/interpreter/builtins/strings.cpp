@@ -312,8 +312,8 @@ const BuiltinTable& methods() {
 
 }  // namespace
 
-Value Interpreter::string_method(Value self, std::string_view name, Arguments& arguments, Place where) {
-  const BuiltinCall call{*this, name, self, arguments, where};
+Value Builtins::string_method(Value self, std::string_view name, Arguments& arguments, Place where) {
+  const BuiltinCall call{run_, name, self, arguments, where};
   const Value made = methods().run(call);
   return made ? made : unknown(call);
 }

@@ -1,4 +1,5 @@
 // Values as text: str(), repr(), f-strings, str.format and the % operator, where every part is known.
+#include "interpreter/builtins/texts.hpp"
 #include "interpreter/builtins/real_text.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen.hpp"
@@ -298,15 +299,15 @@ std::optional<std::string> Interpreter::text_of(Value value, bool as_repr, int d
   }
 }
 
-std::optional<std::string> Interpreter::formatted(Value value, std::string_view specification) {
-  value = resolve(value);
-  if (specification.empty()) return text_of(value, false);
+std::optional<std::string> Texts::formatted(Value value, std::string_view specification) {
+  value = run_.resolve(value);
+  if (specification.empty()) return run_.text_of(value, false);
   const Spec spec = read_spec(specification);
   if (!spec.valid) return std::nullopt;
   switch (value.kind) {
   case Kind::boolean:
   case Kind::integer: {
-    const auto constant = to_constant(value);
+    const auto constant = run_.to_constant(value);
     if (!constant || (value.is(Kind::boolean) && !spec.type)) return std::nullopt;
     if (spec.type == 0 || std::string_view("bdoxXn").find(spec.type) != std::string_view::npos)
       return spec.precision < 0 ? integer_text(*constant, spec) : std::nullopt;
@@ -326,21 +327,21 @@ std::optional<std::string> Interpreter::formatted(Value value, std::string_view 
   }
 }
 
-Value Interpreter::evaluate_format(const FormatExpr& expr) {
+Value Texts::evaluate_format(const FormatExpr& expr) {
   std::string text;
   bool known = true, nested = false;
   Sharing sharing = Sharing::uniform;
-  const std::string_view source = expr.plain ? std::string_view{} : record_.text(here(expr));
+  const std::string_view source = expr.plain ? std::string_view{} : record_.text(run_.here(expr));
   for (const Expr* part : expr.parts) {
-    const Value value = resolve(evaluate(*part));
+    const Value value = run_.resolve(run_.evaluate(*part));
     sharing = symbolic::mix(sharing, heap().sharing(value));
-    noted_->record_read(value, here(*part));
+    run_.noted_->record_read(value, run_.here(*part));
     if (!known || nested) continue;
     std::string_view specification;
     bool as_repr = false;
     // Text that stands in the f-string itself has no quotes of its own.
-    const std::string_view own = expr.plain || part->kind != ExprKind::string ? std::string_view{}
-                                                                              : record_.text(here(*part));
+    const std::string_view own =
+        expr.plain || part->kind != ExprKind::string ? std::string_view{} : record_.text(run_.here(*part));
     const bool literal = part->kind == ExprKind::string &&
         !(own.size() >= 2 && own.front() == own.back() && (own.front() == '\'' || own.front() == '"'));
     if (!expr.plain && !literal) {
@@ -365,20 +366,20 @@ Value Interpreter::evaluate_format(const FormatExpr& expr) {
       }
       if (!known) continue;
     }
-    const auto written = as_repr ? text_of(value, true) : formatted(value, specification);
+    const auto written = as_repr ? run_.text_of(value, true) : formatted(value, specification);
     if (written && text.size() < longest_text)
       text += *written;
     else
       known = false;
   }
   if (known) return heap().string(text);
-  const Value made = heap().unknown("", sharing, here(expr));
+  const Value made = heap().unknown("", sharing, run_.here(expr));
   note_beginning(heap(), made, text);
   return made;
 }
 
-std::optional<std::string> Interpreter::format_percent(std::string_view pattern, Value argument) {
-  argument = resolve(argument);
+std::optional<std::string> Texts::format_percent(std::string_view pattern, Value argument) {
+  argument = run_.resolve(argument);
   std::vector<Value> items;
   if (argument.is(Kind::tuple))
     items = argument.as<values::Tuple>()->items;
@@ -401,7 +402,7 @@ std::optional<std::string> Interpreter::format_percent(std::string_view pattern,
     if (pattern[i] == '(') {
       const auto close = pattern.find(')', i);
       if (close == std::string_view::npos || !argument.is(Kind::dict)) return std::nullopt;
-      item = dict_get(argument, heap().string(pattern.substr(i + 1, close - i - 1)), {});
+      item = run_.dict_get(argument, heap().string(pattern.substr(i + 1, close - i - 1)), {});
       i = close + 1;
       mapped = true;
     }
@@ -414,10 +415,10 @@ std::optional<std::string> Interpreter::format_percent(std::string_view pattern,
     const char type = pattern[i];
     if (!item) {
       if (next == items.size()) return std::nullopt;
-      item = resolve(items[next++]);
+      item = run_.resolve(items[next++]);
     }
     if (type == 's' || type == 'r') {
-      const auto text = text_of(item, type == 'r');
+      const auto text = run_.text_of(item, type == 'r');
       if (!text) return std::nullopt;
       Spec spec = read_spec(flags.starts_with('-') ? "<" + flags.substr(1) : ">" + flags);
       if (!spec.valid || spec.precision >= 0) return std::nullopt;
@@ -438,7 +439,7 @@ std::optional<std::string> Interpreter::format_percent(std::string_view pattern,
   return out;
 }
 
-std::optional<std::string> Interpreter::format_braces(std::string_view pattern, const Arguments& arguments) {
+std::optional<std::string> Texts::format_braces(std::string_view pattern, const Arguments& arguments) {
   if (arguments.spread) return std::nullopt;
   std::string out;
   std::size_t next = 0;
@@ -483,7 +484,7 @@ std::optional<std::string> Interpreter::format_braces(std::string_view pattern, 
     }
     while (!path.empty()) {
       const auto end = path.find('.');
-      item = attribute(item, Name(path.substr(0, end)), {});
+      item = run_.attribute(item, Name(path.substr(0, end)), {});
       path = end == std::string_view::npos ? std::string_view{} : path.substr(end + 1);
     }
     const auto text = formatted(item, specification);

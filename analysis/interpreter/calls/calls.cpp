@@ -1,7 +1,11 @@
 // Calls: arguments, what is called, and what takes the call for it.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -16,17 +20,18 @@ namespace stepzero::interpreter {
 using namespace syntax;
 using values::Kind;
 
-Arguments Interpreter::evaluate_arguments(const CallExpr& expr) {
+Arguments FunctionCalls::evaluate_arguments(const CallExpr& expr) {
   Arguments arguments;
-  arguments.positional = evaluate_elements(expr.arguments, arguments.spread, arguments.rest, &arguments);
+  arguments.positional = run_.evaluate_elements(expr.arguments, arguments.spread, arguments.rest, &arguments);
   for (const Keyword& keyword : expr.keywords) {
-    const Value value = evaluate(*keyword.value);
+    const Value value = run_.evaluate(*keyword.value);
     if (!keyword.name.empty()) {
       arguments.keywords.push_back({keyword.name, value});
       continue;
     }
-    const Value mapping = resolve(value);
-    const Value dict = mapping.is(Kind::instance) ? held(*mapping.as<values::Instance>()) : mapping;
+    const Value mapping = run_.resolve(value);
+    const Value dict = mapping.is(Kind::instance) ? run_.object_model_->held(*mapping.as<values::Instance>())
+                                                  : mapping;
     if (dict.is(Kind::dict)) {
       const auto* state = values::Heap::dict_state(dict);
       for (const auto& [key, item] : state->items) {
@@ -73,40 +78,43 @@ Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function,
 }  // namespace
 
 // The only argument of what reads it to its end, as sum() and list() do; null: of something else.
-const Expr* Interpreter::read_to_its_end(Value function, const CallExpr& expr) const {
+const Expr* FunctionCalls::read_to_its_end(Value function, const CallExpr& expr) const {
   const bool reads = expr.arguments.size() == 1 && function.is(Kind::library) &&
-      library_.find(values::InternalRow::reads_all + std::string(function.as<values::LibrarySymbol>()->path));
+      run_.library_.find(
+          values::InternalRow::reads_all + std::string(function.as<values::LibrarySymbol>()->path));
   return reads ? expr.arguments.front() : nullptr;
 }
 
-Value Interpreter::evaluate_call(const CallExpr& expr) {
-  callee_ = expr.function;
-  Value function = evaluate(*expr.function);
-  callee_ = nullptr;
-  if (killed_) return function;
-  const Expr* const read_around = std::exchange(read_whole_, read_to_its_end(resolve(function), expr));
+Value FunctionCalls::evaluate_call(const CallExpr& expr) {
+  run_.callee_ = expr.function;
+  Value function = run_.evaluate(*expr.function);
+  run_.callee_ = nullptr;
+  if (run_.killed_) return function;
+  const Expr* const read_around = std::exchange(
+      run_.read_whole_, read_to_its_end(run_.resolve(function), expr));
   Arguments arguments = evaluate_arguments(expr);
-  read_whole_ = read_around;
-  if (killed_) return heap().unseen("", here(expr));
+  run_.read_whole_ = read_around;
+  if (run_.killed_) return heap().unseen("", run_.here(expr));
   if (const Value told = told_by_keyword(
-          *this, expr, resolve(function), [&](const Expr& object) { return evaluate(object); }))
+          run_, expr, run_.resolve(function), [&](const Expr& object) { return run_.evaluate(object); }))
     function = told;
-  const Value target = resolve(function);
+  const Value target = run_.resolve(function);
   if (target.is(Kind::library) && target.as<values::LibrarySymbol>()->path == "builtins.super" &&
-      frame_->function) {
+      run_.frame_->function) {
     auto* super = heap().make<values::Super>();
     if (arguments.positional.size() == 2) {
-      const Value after = resolve(arguments.positional[0]);
+      const Value after = run_.resolve(arguments.positional[0]);
       super->after = after.is(Kind::class_) ? after.as<values::Class>() : nullptr;
-      super->self = resolve(arguments.positional[1]);
-    } else if (frame_->function->parameters && !frame_->function->parameters->list.empty()) {
-      super->after = frame_->function->owner;
-      const values::Slot* self = frame_->scope->names.find(frame_->function->parameters->list[0].name);
-      if (self) super->self = resolve(self->value);
+      super->self = run_.resolve(arguments.positional[1]);
+    } else if (run_.frame_->function->parameters && !run_.frame_->function->parameters->list.empty()) {
+      super->after = run_.frame_->function->owner;
+      const values::Slot* self = run_.frame_->scope->names.find(
+          run_.frame_->function->parameters->list[0].name);
+      if (self) super->self = run_.resolve(self->value);
     }
     return Value::of(Kind::super, super);
   }
-  return call(target, std::move(arguments), here(expr), &expr);
+  return run_.call(target, std::move(arguments), run_.here(expr), &expr);
 }
 
 namespace {
@@ -196,13 +204,15 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     return heap().unseen("", where);
   switch (function.kind) {
   case Kind::function:
-    return call_function(*function.as<values::Function>(), std::move(arguments), where, {}, expr);
+    return function_calls_->call_function(
+        *function.as<values::Function>(), std::move(arguments), where, {}, expr);
   case Kind::bound: {
     const auto* bound = function.as<values::Bound>();
     const Value inner = resolve(bound->function);
     if (inner.is(Kind::function)) {
       const auto& method = *inner.as<values::Function>();
-      const Value result = call_function(method, std::move(arguments), where, bound->self, expr);
+      const Value result = function_calls_->call_function(
+          method, std::move(arguments), where, bound->self, expr);
       // An optimizer of the program's own: its step is a step, though no method of the library makes it.
       const auto* optimizer =
           method.stmt && bound->self.is(Kind::instance) ? bound->self.as<values::Instance>() : nullptr;
@@ -213,13 +223,14 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
           (row->operation == values::Operation::optimizer_step ||
               row->operation == values::Operation::zero_grad);
       if (counts && record_.text({method.chunk, method.stmt->span}).find("super(") == std::string_view::npos)
-        static_cast<void>(call_library(
+        static_cast<void>(library_calls_->call_library(
             *library_symbol(row->path).as<values::LibrarySymbol>(), bound->self, {}, where, expr));
       return result;
     }
     if (inner.is(Kind::library))
-      return call_library(*inner.as<values::LibrarySymbol>(), bound->self, std::move(arguments), where, expr);
-    if (inner.is(Kind::string)) return call_method(bound->self, inner.text(), arguments, where);
+      return library_calls_->call_library(
+          *inner.as<values::LibrarySymbol>(), bound->self, std::move(arguments), where, expr);
+    if (inner.is(Kind::string)) return builtins_->call_method(bound->self, inner.text(), arguments, where);
     arguments.positional.insert(arguments.positional.begin(), bound->self);
     return call(inner, std::move(arguments), where, expr);
   }
@@ -234,16 +245,17 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     }
     return call(partial->function, std::move(arguments), where, expr);
   }
-  case Kind::class_: return instantiate(*function.as<values::Class>(), std::move(arguments), where, expr);
+  case Kind::class_:
+    return object_model_->instantiate(*function.as<values::Class>(), std::move(arguments), where, expr);
   case Kind::library: {
     const auto& found = *function.as<values::LibrarySymbol>();
     // A method taken from its class: the object comes first.
     if (found.row && found.row->kind == values::RowKind::method && !arguments.positional.empty()) {
       const Value self = resolve(arguments.positional.front());
       arguments.positional.erase(arguments.positional.begin());
-      return call_library(found, self, std::move(arguments), where, expr);
+      return library_calls_->call_library(found, self, std::move(arguments), where, expr);
     }
-    return call_library(found, {}, std::move(arguments), where, expr);
+    return library_calls_->call_library(found, {}, std::move(arguments), where, expr);
   }
   case Kind::super: return unseen_->call_unknown(function, arguments, where);
   case Kind::instance: {
@@ -264,9 +276,11 @@ Value Interpreter::call(Value function, Arguments arguments, Place where, const 
     if (const auto* choice = function.as<values::Choice>();
         choice->yes.is(Kind::instance) && choice->no.is(Kind::instance)) {
       if (library_.wrapped(choice->yes) == choice->no)
-        return call_wrapped(function, choice->yes, choice->no, std::move(arguments), where, expr);
+        return library_calls_->call_wrapped(
+            function, choice->yes, choice->no, std::move(arguments), where, expr);
       if (library_.wrapped(choice->no) == choice->yes)
-        return call_wrapped(function, choice->no, choice->yes, std::move(arguments), where, expr);
+        return library_calls_->call_wrapped(
+            function, choice->no, choice->yes, std::move(arguments), where, expr);
     }
     return over_choices(function, [&](Value side) { return call(side, arguments, where, expr); }, where);
   default:
@@ -308,23 +322,25 @@ Value on_some_device(values::Heap& heap, Value value) {
 
 // `DDP(model) if distributed else model`: the module runs on both ways, and is run once. What the wrapper
 // does besides is done on its own way.
-Value Interpreter::call_wrapped(
+Value LibraryCalls::call_wrapped(
     Value either, Value wrapper, Value module, Arguments arguments, Place where, const CallExpr* expr) {
   std::vector<Value> handed;
-  const auto hand = [&](Value& given) { handed.push_back(given = on_some_device(heap(), resolve(given))); };
+  const auto hand = [&](Value& given) {
+    handed.push_back(given = on_some_device(heap(), run_.resolve(given)));
+  };
   for (Value& given : arguments.positional) hand(given);
   for (auto& [name, given] : arguments.keywords) hand(given);
-  library_.hand_on(*this, handed);
-  const Value result = call(module, arguments, where, expr);
-  if (killed_) return result;
+  run_.library_.hand_on(run_, handed);
+  const Value result = run_.call(module, arguments, where, expr);
+  if (run_.killed_) return result;
   const auto side = [&](Value part) {
     if (!(part == wrapper)) return result;
-    const auto outer = std::exchange(answered_, {module.object(), result});
-    const Value made = call(wrapper, arguments, where, expr);
-    answered_ = outer;
+    const auto outer = std::exchange(run_.answered_, {module.object(), result});
+    const Value made = run_.call(wrapper, arguments, where, expr);
+    run_.answered_ = outer;
     return made;
   };
-  return over_choices(either, side, where);
+  return run_.over_choices(either, side, where);
 }
 
 }  // namespace stepzero::interpreter

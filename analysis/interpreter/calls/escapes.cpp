@@ -1,4 +1,5 @@
 // What may be otherwise once unseen code was called: what it was handed, and what it reaches from there.
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 
 #include "interpreter/classes/self_writes.hpp"
@@ -206,7 +207,8 @@ void UnseenCode::Escape::of_instance(Value value) {
   const bool is_module = run.is_a(value, module);
   if (is_module)
     if (const Row* row = run.method_row(module, values::InternalRow::out_of_sight))
-      run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
+      run.library_calls_->call_library(
+          *run.library_symbol(row->path).as<values::LibrarySymbol>(), value, {}, {}, nullptr);
   // A namespace of arguments, and the parser that makes it, may be given further ones.
   const bool declares = !object->cls &&
       (object->attributes.find(Name(values::ParserState::declared)) ||

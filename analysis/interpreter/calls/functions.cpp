@@ -1,14 +1,17 @@
 // Functions of the program: making and decorating them, binding arguments, running them in place, generators.
 #include "interpreter/calls/call_check.hpp"
+#include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/roots/annotations.hpp"
 #include "interpreter/roots/root_runner.hpp"
+#include "interpreter/statements/contexts.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -32,7 +35,7 @@ constexpr std::uint64_t open_recursion_steps = 8'000;  // of all calls inside on
 constexpr std::uint64_t recursion_steps = 40'000;      // the same, where nothing depends on what is not known
 }  // namespace
 
-bool Interpreter::bind(const values::Function& function, Arguments& arguments, values::Scope& scope) {
+bool FunctionCalls::bind(const values::Function& function, Arguments& arguments, values::Scope& scope) {
   const auto& list = function.parameters->list;
   std::vector<Value> bound(list.size());
   const std::size_t after = arguments.spread ? std::min(arguments.after, arguments.positional.size())
@@ -103,33 +106,34 @@ bool Interpreter::bind(const values::Function& function, Arguments& arguments, v
   return fits;
 }
 
-bool Interpreter::recurs_too_far(const values::Function& function) {
-  const auto active = active_.find(&function);
-  if (active == active_.end() || active->second == 0) return false;
+bool FunctionCalls::recurs_too_far(const values::Function& function) {
+  const auto active = run_.active_.find(&function);
+  if (active == run_.active_.end() || active->second == 0) return false;
   // The outermost call of the function that is still running: has anything since then depended on what is not
   // known?
   const Frame* outermost = nullptr;
-  for (const Frame* frame = frame_; frame; frame = frame->outer)
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer)
     if (frame->function == &function) outermost = frame;
   if (!outermost) return true;
-  const bool certain = path_.size() <= outermost->depth && generic_depth_ <= outermost->generic_depth;
+  const bool certain = run_.path_.size() <= outermost->depth &&
+      run_.generic_depth_ <= outermost->generic_depth;
   if (active->second >= max_certain_recursion || (!certain && active->second >= max_recursion)) return true;
   return record_.steps - outermost->steps > (certain ? recursion_steps : open_recursion_steps);
 }
 
-Value Interpreter::call_function(const values::Function& function, Arguments arguments, Place where,
+Value FunctionCalls::call_function(const values::Function& function, Arguments arguments, Place where,
     Value bound_self, const CallExpr* expr) {
   if (bound_self) arguments.positional.insert(arguments.positional.begin(), bound_self);
-  if (expr && call_check_->refuses(function, arguments, bound_self, where, *expr)) {
+  if (expr && run_.call_check_->refuses(function, arguments, bound_self, where, *expr)) {
     const Value made_up = heap().unknown_from(arguments.positional, where);
     made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   }
-  if (function.stmt) incremental_->note_reached(function.stmt);
-  if (bound_self.is(Kind::instance) && function.name.text() == library_.types().forward)
-    incremental_->note_model(bound_self.object());
-  if (!function.parameters || depth_ >= max_depth || recurs_too_far(function) || !step())
-    return unseen_->call_unknown(Value::of(Kind::function, &function), arguments, where);
+  if (function.stmt) run_.incremental_->note_reached(function.stmt);
+  if (bound_self.is(Kind::instance) && function.name.text() == run_.library_.types().forward)
+    run_.incremental_->note_model(bound_self.object());
+  if (!function.parameters || run_.depth_ >= max_depth || recurs_too_far(function) || !run_.step())
+    return run_.unseen_->call_unknown(Value::of(Kind::function, &function), arguments, where);
   auto* scope = heap().make<values::Scope>();
   scope->parent = function.closure;
   scope->globals = function.closure ? function.closure->globals : nullptr;
@@ -140,7 +144,7 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
   for (const Parameter& parameter : function.parameters->list)
     if (parameter.annotation)
       if (const values::Slot* slot = scope->names.find(parameter.name))
-        annotations_->judge_annotation(
+        run_.annotations_->judge_annotation(
             parameter.annotation, function.chunk, slot->value, where, parameter.name.text());
   if (is_another) {
     if (!function.stmt || !function.stmt->scope.is_generator) run_function(function, scope, where, nullptr);
@@ -154,19 +158,19 @@ Value Interpreter::call_function(const values::Function& function, Arguments arg
     return Value::of(Kind::iterator, generator);
   }
   if (function.wrapped_guard)
-    return fork_value(
-        truth(function.wrapped_guard), where, [&] { return run_function(function, scope, where, nullptr); },
-        [] { return Value::none(); });
+    return run_.fork_value(
+        run_.truth(function.wrapped_guard), where,
+        [&] { return run_function(function, scope, where, nullptr); }, [] { return Value::none(); });
   return run_function(function, scope, where, nullptr);
 }
 
-Value Interpreter::run_function(const values::Function& function, values::Scope* scope, Place where,
+Value FunctionCalls::run_function(const values::Function& function, values::Scope* scope, Place where,
     std::function<Value(Value)>* on_yield) {
-  auto site = std::make_unique<CallSite>(CallSite{where, &function, site_});
+  auto site = std::make_unique<CallSite>(CallSite{where, &function, run_.site_});
   record_.sites.push_back(std::move(site));
   auto* event = record_.event<CallEvent>();
   event->place = where;
-  event->calls = site_;
+  event->calls = run_.site_;
   event->function = &function;
 
   Frame frame;
@@ -174,69 +178,70 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
   frame.function = &function;
   frame.site = record_.sites.back().get();
   frame.chunk = function.chunk;
-  Speculation body(*this);
+  Speculation body(run_);
   frame.mark = body.mark();
   frame.depth = body.depth();
-  frame.generic_depth = generic_depth_;
+  frame.generic_depth = run_.generic_depth_;
   frame.steps = record_.steps;
   frame.on_yield = on_yield;
-  frame.outer = frame_;
-  Block* const block = block_;
-  const CallSite* const outer_site = site_;
-  const std::uint32_t outer_chunk = chunk_;
-  frame_ = &frame;
-  site_ = frame.site;
-  chunk_ = function.chunk;
-  block_ = &event->body;
-  const Around* const around = around_;
+  frame.outer = run_.frame_;
+  Block* const block = run_.block_;
+  const CallSite* const outer_site = run_.site_;
+  const std::uint32_t outer_chunk = run_.chunk_;
+  run_.frame_ = &frame;
+  run_.site_ = frame.site;
+  run_.chunk_ = function.chunk;
+  run_.block_ = &event->body;
+  const Around* const around = run_.around_;
   // A test that says of itself that it fails, or that nobody runs.
   const bool expected = std::any_of(function.contexts.begin(), function.contexts.end(),
-      [&](Value each) { return is_a(each, values::InternalRow::catches); });
-  guards_ += expected;
-  expected_ += expected;
-  for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it) enter(*it, function.born);
+      [&](Value each) { return run_.is_a(each, values::InternalRow::catches); });
+  run_.guards_ += expected;
+  run_.expected_ += expected;
+  for (auto it = function.contexts.rbegin(); it != function.contexts.rend(); ++it)
+    run_.contexts_->enter(*it, function.born);
   // What the program itself does with a function is told; what one that nobody calls would do with it is not.
-  const bool quiet = in_roots_ && function.stmt && roots_->ran(function.stmt);
-  quiet_ += quiet;
-  ++depth_;
-  ++active_[&function];
+  const bool quiet = run_.in_roots_ && function.stmt && run_.roots_->ran(function.stmt);
+  run_.quiet_ += quiet;
+  ++run_.depth_;
+  ++run_.active_[&function];
 
   Value result = Value::none();
   Flow flow = Flow::normal;
   if (function.lambda) {
-    result = evaluate(*function.lambda->body);
-    if (killed_) flow = Flow::dead;
+    result = run_.evaluate(*function.lambda->body);
+    if (run_.killed_) flow = Flow::dead;
   } else {
     // What the body learns of a parameter was so from the beginning: it is told after the body.
     std::vector<std::pair<const Parameter*, Value>> given;
     for (const Parameter& parameter : function.parameters->list)
       if (const values::Slot* slot = scope->names.find(parameter.name))
         given.emplace_back(&parameter, slot->value);
-    flow = run_block(function.stmt->body);
+    flow = run_.run_block(function.stmt->body);
     for (const auto& [parameter, value] : given)
-      note(Fact::Role::parameter, {chunk_, parameter->span}, value);
+      run_.note(Fact::Role::parameter, {run_.chunk_, parameter->span}, value);
   }
-  if (!function.lambda && flow == Flow::normal) result = nothing_of(*this, function, *scope);
+  if (!function.lambda && flow == Flow::normal) result = nothing_of(run_, function, *scope);
   body.commit();
-  flow = merge_exits(body, frame.returns, flow, &result, false);
+  flow = run_.merge_exits(body, frame.returns, flow, &result, false);
 
-  --active_[&function];
-  --depth_;
-  quiet_ -= quiet;
-  expected_ -= expected;
-  guards_ -= expected;
-  around_ = around;
-  block_ = block;
-  chunk_ = outer_chunk;
-  site_ = outer_site;
-  frame_ = frame.outer;
-  path_.resize(frame.depth);
-  if (!event->body.events.empty()) append(event);
+  --run_.active_[&function];
+  --run_.depth_;
+  run_.quiet_ -= quiet;
+  run_.expected_ -= expected;
+  run_.guards_ -= expected;
+  run_.around_ = around;
+  run_.block_ = block;
+  run_.chunk_ = outer_chunk;
+  run_.site_ = outer_site;
+  run_.frame_ = frame.outer;
+  run_.path_.resize(frame.depth);
+  if (!event->body.events.empty()) run_.append(event);
   if (flow == Flow::dead) {
     // No path comes back. A method that only raises is there to be overridden.
     const bool abstract = function.owner && function.stmt && function.stmt->body.size() <= 2 &&
-        function.stmt->body.back()->kind == StmtKind::raise && catching_ == 0;
-    killed_ = !abstract;
+        function.stmt->body.back()->kind == StmtKind::raise && run_.catching_ == 0;
+    run_.killed_ = !abstract;
     return heap().unseen("", where);
   }
   Value one = heap().one_of_equivalent(result);
@@ -248,51 +253,51 @@ Value Interpreter::run_function(const values::Function& function, values::Scope*
     other.as<values::Tuple>()->seen_through = true;
     one = other;
   }
-  return policy_.joins_equivalent && in_roots_ ? one_for_both(heap(), one) : one;
+  return run_.policy_.joins_equivalent && run_.in_roots_ ? one_for_both(heap(), one) : one;
 }
 
-Value Interpreter::drain(Value generator, Place where, std::function<Value(Value)>& consume) {
+Value FunctionCalls::drain(Value generator, Place where, std::function<Value(Value)>& consume) {
   auto* iterator = generator.as<values::Iterator>();
   const values::Function& function = *iterator->pending;
   heap().set_list(generator, {});  // it runs once
-  if (depth_ >= max_depth || recurs_too_far(function)) return consume(heap().unseen("", where));
+  if (run_.depth_ >= max_depth || recurs_too_far(function)) return consume(heap().unseen("", where));
   return run_function(function, iterator->scope, where, &consume);
 }
 
-std::vector<Value> Interpreter::evaluate_defaults(const Parameters& parameters) {
+std::vector<Value> FunctionCalls::evaluate_defaults(const Parameters& parameters) {
   std::vector<Value> defaults;
   for (const Parameter& parameter : parameters.list)
-    defaults.push_back(parameter.default_value ? evaluate(*parameter.default_value) : Value{});
+    defaults.push_back(parameter.default_value ? run_.evaluate(*parameter.default_value) : Value{});
   return defaults;
 }
 
-Value Interpreter::make_function(const FunctionStmt& stmt) {
+Value FunctionCalls::make_function(const FunctionStmt& stmt) {
   auto* function = heap().make<values::Function>();
   function->name = stmt.name;
   function->stmt = &stmt;
   function->parameters = stmt.parameters;
-  function->chunk = chunk_;
-  function->closure = frame_->scope;
-  function->owner = frame_->scope->is_class ? frame_->scope->cls : nullptr;
-  function->born = {chunk_, stmt.name_span};
+  function->chunk = run_.chunk_;
+  function->closure = run_.frame_->scope;
+  function->owner = run_.frame_->scope->is_class ? run_.frame_->scope->cls : nullptr;
+  function->born = {run_.chunk_, stmt.name_span};
   function->defaults = evaluate_defaults(*stmt.parameters);
   function->qualified = stmt.name.text();
-  if (dry_runs_ == 0 && record_.chunks[chunk_].path == main_path_) {
-    auto [it, inserted] = functions_.try_emplace(&stmt, function);
-    if (inserted) function_order_.push_back(function);
+  if (run_.dry_runs_ == 0 && record_.chunks[run_.chunk_].path == run_.main_path_) {
+    auto [it, inserted] = run_.functions_.try_emplace(&stmt, function);
+    if (inserted) run_.function_order_.push_back(function);
     it->second = function;
-    roots_->note_closure(*function);
+    run_.roots_->note_closure(*function);
   }
   return decorate(Value::of(Kind::function, function), stmt);
 }
 
-Value Interpreter::make_lambda(const LambdaExpr& expr) {
+Value FunctionCalls::make_lambda(const LambdaExpr& expr) {
   auto* function = heap().make<values::Function>();
   function->lambda = &expr;
   function->parameters = expr.parameters;
-  function->chunk = chunk_;
-  function->closure = frame_->scope;
-  function->born = here(expr);
+  function->chunk = run_.chunk_;
+  function->closure = run_.frame_->scope;
+  function->born = run_.here(expr);
   function->defaults = evaluate_defaults(*expr.parameters);
   function->qualified = "lambda";
   return Value::of(Kind::function, function);
@@ -315,16 +320,17 @@ Value entered_by(Interpreter& run, Value made, const values::Function& original)
 }
 }  // namespace
 
-Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
+Value FunctionCalls::decorate(Value value, const FunctionStmt& stmt) {
   auto* const original = value.as<values::Function>();
   for (auto it = stmt.decorators.rbegin(); it != stmt.decorators.rend(); ++it) {
-    const Value decorator = resolve(evaluate(**it));
+    const Value decorator = run_.resolve(run_.evaluate(**it));
     const Value before = value;
-    bool keeps_signature = is_a(decorator, library_.types().context);
-    if (is_a(decorator, library_.types().context) || is_a(decorator, values::InternalRow::catches))
+    bool keeps_signature = run_.is_a(decorator, run_.library_.types().context);
+    if (run_.is_a(decorator, run_.library_.types().context) ||
+        run_.is_a(decorator, values::InternalRow::catches))
       original->contexts.push_back(decorator);
     if (decorator.is(Kind::unknown)) original->wrapped_unseen = true;
-    if (!decorator.is(Kind::library) && !decorates(decorator)) {
+    if (!decorator.is(Kind::library) && !run_.object_model_->decorates(decorator)) {
       original->altered = original->altered || !keeps_signature;
       continue;
     }
@@ -347,10 +353,10 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       else if (path == "contextlib.contextmanager")
         function->is_context_manager = true;
       else if (const Row* row = decorator.as<values::LibrarySymbol>()->row; row && row->run) {
-        const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
-        if (is_a(made, library_.types().context) || is_a(made, values::InternalRow::catches))
+        const Value made = run_.resolve(run_.call(decorator, {{value}, {}, false}, run_.here(**it)));
+        if (run_.is_a(made, run_.library_.types().context) || run_.is_a(made, values::InternalRow::catches))
           original->contexts.push_back(made);
-        keeps_signature = keeps_signature || made == before || is_a(made, library_.types().context);
+        keeps_signature = keeps_signature || made == before || run_.is_a(made, run_.library_.types().context);
         if (made.is(Kind::boolean))
           function->wrapped_guard = made;  // the ranks that run it
         else if (made.is(Kind::function) || made.is(Kind::partial) || made.is(Kind::bound))
@@ -359,9 +365,9 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
       original->altered = original->altered || !keeps_signature;
       continue;
     }
-    const Value made = resolve(call(decorator, {{value}, {}, false}, here(**it)));
+    const Value made = run_.resolve(run_.call(decorator, {{value}, {}, false}, run_.here(**it)));
     if (const Value entered = value.is(Kind::function) && value.as<values::Function>() == original
-            ? entered_by(*this, made, *original)
+            ? entered_by(run_, made, *original)
             : Value{}) {
       original->contexts.push_back(entered);
       continue;
@@ -376,7 +382,7 @@ Value Interpreter::decorate(Value value, const FunctionStmt& stmt) {
     else if (made.is(Kind::instance) && made.as<values::Instance>()->cls)
       value = made;
   }
-  killed_ = false;
+  run_.killed_ = false;
   return value;
 }
 

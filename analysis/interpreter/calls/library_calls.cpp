@@ -1,6 +1,10 @@
 // Calls of what the program does not define: rows of libraries, and the events and problems that they record.
+#include "interpreter/calls/library_calls.hpp"
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/required_ndims.hpp"
+#include "interpreter/statements/contexts.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -112,7 +116,7 @@ static std::string_view lacking_argument(const Call& call) {
 
 // A call of a row of the library's: its arguments are bound to the row's parameters, and what the row says is
 // run and recorded.
-struct Interpreter::LibraryCall {
+struct LibraryCalls::LibraryCall {
   Interpreter& run;
   const values::LibrarySymbol& symbol;
   const Row& row;
@@ -126,7 +130,7 @@ struct Interpreter::LibraryCall {
 private:
   std::optional<Value> by_choices();
   Value again(Value other_self, Arguments changed) const {
-    return run.call_library(symbol, other_self, std::move(changed), where, expr);
+    return run.library_calls_->call_library(symbol, other_self, std::move(changed), where, expr);
   }
   void bind(Call& made) const;
   Value default_of(const values::Constant& constant) const;
@@ -135,24 +139,24 @@ private:
   Value operate(Call& made);
 };
 
-Value Interpreter::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments,
+Value LibraryCalls::call_library(const values::LibrarySymbol& symbol_called, Value self, Arguments arguments,
     Place where, const CallExpr* expr) {
   if (symbol_called.path.starts_with("builtins.") && !symbol_called.row) {
     if (self) arguments.positional.insert(arguments.positional.begin(), self);
-    return call_builtin(symbol_called.path.substr(9), arguments, where);
+    return run_.builtins_->call_builtin(symbol_called.path.substr(9), arguments, where);
   }
   const Row* row = symbol_called.row;
   if (row && row->extends_imports) {
-    if (loader_->add_import_root(arguments)) return Value::none();
+    if (run_.loader_->add_import_root(arguments)) return Value::none();
     row = nullptr;
   }
-  if (!row || is_replaced(outermost_globals(frame_), symbol_called.path))
-    return unseen_->call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
-  if (!row->pure) ++may_raise_;
-  return LibraryCall{*this, symbol_called, *row, self, std::move(arguments), where, expr}.result();
+  if (!row || is_replaced(outermost_globals(run_.frame_), symbol_called.path))
+    return run_.unseen_->call_unknown(Value::of(Kind::library, &symbol_called), arguments, where);
+  if (!row->pure) ++run_.may_raise_;
+  return LibraryCall{run_, symbol_called, *row, self, std::move(arguments), where, expr}.result();
 }
 
-Value Interpreter::LibraryCall::result() {
+Value LibraryCalls::LibraryCall::result() {
   // Modes, reductions, devices.
   if (row.op || symbol.path.starts_with(run.library_.types().layers) ||
       symbol.path == run.library_.types().device) {
@@ -169,7 +173,7 @@ Value Interpreter::LibraryCall::result() {
 }
 
 // An operation on operands that are not the same on every path is run for each of them.
-std::optional<Value> Interpreter::LibraryCall::by_choices() {
+std::optional<Value> LibraryCalls::LibraryCall::by_choices() {
   if (self.is(Kind::choice))
     return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
   // More of them than it takes are refused whatever they are.
@@ -197,7 +201,7 @@ std::optional<Value> Interpreter::LibraryCall::by_choices() {
   return std::nullopt;
 }
 
-void Interpreter::LibraryCall::bind(Call& made) const {
+void LibraryCalls::LibraryCall::bind(Call& made) const {
   made.after = arguments.after;
   made.arguments.resize(row.parameters.size());
   made.given.resize(row.parameters.size());
@@ -222,7 +226,7 @@ void Interpreter::LibraryCall::bind(Call& made) const {
     if (!made.given[i] && !arguments.spread) made.arguments[i] = default_of(row.defaults[i]);
 }
 
-Value Interpreter::LibraryCall::default_of(const values::Constant& constant) const {
+Value LibraryCalls::LibraryCall::default_of(const values::Constant& constant) const {
   switch (constant.kind) {
   case Kind::none: return Value::none();
   case Kind::boolean: return run.heap().boolean(constant.integer != 0);
@@ -235,7 +239,7 @@ Value Interpreter::LibraryCall::default_of(const values::Constant& constant) con
 
 // What communicates takes what its signature says: Python raises before any message. So does what lacks an
 // argument.
-bool Interpreter::LibraryCall::is_refused(const Call& made) const {
+bool LibraryCalls::LibraryCall::is_refused(const Call& made) const {
   const bool is_of_root = row.path.starts_with(run.library_.types().root);
   const std::string called(row.path.substr(row.path.rfind('.') + 1));
   const bool communicates = row.message || (row.collective && !row.collective->hidden);
@@ -258,7 +262,7 @@ bool Interpreter::LibraryCall::is_refused(const Call& made) const {
   return true;
 }
 
-Value Interpreter::LibraryCall::construct(Call& made) {
+Value LibraryCalls::LibraryCall::construct(Call& made) {
   const bool is_init = static_cast<bool>(self);
   if (!is_init) made.self = Value::of(Kind::instance, run.make_native(row.path, where));
   Value result = row.run ? row.run(made) : Value{};
@@ -267,7 +271,7 @@ Value Interpreter::LibraryCall::construct(Call& made) {
   return is_init ? Value::none() : result;
 }
 
-Value Interpreter::LibraryCall::operate(Call& made) {
+Value LibraryCalls::LibraryCall::operate(Call& made) {
   if (self.is(Kind::choice))
     return run.over_choices(self, [&](Value side) { return again(side, arguments); }, where);
   Value result;
@@ -287,7 +291,7 @@ Value Interpreter::LibraryCall::operate(Call& made) {
 }
 
 void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
-  if (called.row.operation == values::Operation::none || dry_runs_ > 0 || !matters(called)) return;
+  if (called.row.operation == values::Operation::none || dry_runs_ > 0 || !noted_->matters(called)) return;
   if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
   auto* event = record_.event<OperationEvent>();
   event->place = called.place;
@@ -328,27 +332,27 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
 }
 
 // The arguments, what lies in lists and tuples of them, and the object.
-void Interpreter::each_operand(const Call& called, const std::function<void(Value)>& look) {
+void LibraryCalls::each_operand(const Call& called, const std::function<void(Value)>& look) {
   for (const auto* part : {&called.arguments, &called.rest})
     for (const Value& argument : *part) {
-      const Value operand = resolve(argument);
+      const Value operand = run_.resolve(argument);
       look(operand);
       if (const auto* items = operand.is(Kind::tuple) ? &operand.as<values::Tuple>()->items
               : operand.is(Kind::list)                ? &values::Heap::list_state(operand)->items
                                                       : nullptr)
-        for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(resolve((*items)[i]));
+        for (std::size_t i = 0; i < items->size() && i < most_operands; ++i) look(run_.resolve((*items)[i]));
     }
-  look(resolve(called.self));
+  look(run_.resolve(called.self));
 }
 
 void Interpreter::poison(const Call& called) {
-  each_operand(called, [&](Value operand) { heap().poison(operand); });
+  library_calls_->each_operand(called, [&](Value operand) { heap().poison(operand); });
 }
 
 // Does the condition say that somebody gave what may be left out?
-bool Interpreter::is_about_option(Cond given) const {
+bool LibraryCalls::is_about_option(Cond given) const {
   const auto parts = record_.symbols.operands(given);
-  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
     for (const syntax::Parameter& parameter : frame->function->parameters->list) {
       const values::Slot* slot = frame->scope->names.find(parameter.name);
@@ -363,14 +367,14 @@ bool Interpreter::is_about_option(Cond given) const {
 }
 
 // How many of the tries around have handlers for other exceptions alone.
-int Interpreter::tries_for_others(std::string_view raised) {
+int LibraryCalls::tries_for_others(std::string_view raised) {
   if (raised.empty()) return 0;
-  const Value exception = library_symbol("builtins." + std::string(raised));
+  const Value exception = run_.library_symbol("builtins." + std::string(raised));
   int others = 0;
-  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer) {
     for (const TryTarget* target : frame->tries)
       others += target->guards && std::ranges::all_of(target->taken, [&](Value type) {
-        return type && catches(type, exception) == symbolic::Answer::no;
+        return type && run_.contexts_->catches(type, exception) == symbolic::Answer::no;
       });
     // What is imported is run apart from the tries around the import.
     if (!frame->function) break;
@@ -397,34 +401,36 @@ static bool is_implied(const symbolic::Context& symbols, Cond condition, Cond by
 }
 
 // Who may catch it, and under which condition it happens.
-void Interpreter::qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
-  const int others = std::min(tries_for_others(raises), guards_);
-  guards_ -= others;
-  event.guarded = may_not_fail() || again || asked_by_callee();
-  guards_ += others;
-  event.assumption = assumption();
+void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
+  const int others = std::min(tries_for_others(raises), run_.guards_);
+  run_.guards_ -= others;
+  event.guarded = run_.may_not_fail() || again || run_.unseen_->asked_by_callee();
+  run_.guards_ += others;
+  event.assumption = run_.assumption();
   // With the defaults of a class or function nobody knows how what it leaves open goes together.
-  event.guarded = event.guarded || (with_defaults_ && !limits_.with_defaults && !path_.empty());
+  event.guarded = event.guarded ||
+      (run_.with_defaults_ && !run_.limits_.with_defaults && !run_.path_.empty());
   const Cond chosen = event.assumption                                  ? event.assumption
       : when && symbols().form(when) == symbolic::Context::Form::opaque ? when
                                                                         : nullptr;
   if (when) event.assumption = event.assumption ? symbols().logical_and(event.assumption, when) : when;
   // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that
   // they are ever chosen together.
-  if (chosen && assertions_->in_test()) event.guarded = true;
+  if (chosen && run_.assertions_->in_test()) event.guarded = true;
   // What fails of anything but nothing is right where the program asks whether there is nothing.
   if (when)
-    event.guarded = event.guarded ||
-        std::any_of(path_.begin(), path_.end(), [&](Cond taken) { return asks_for_none(symbols(), taken); });
+    event.guarded = event.guarded || std::any_of(run_.path_.begin(), run_.path_.end(), [&](Cond taken) {
+      return asks_for_none(symbols(), taken);
+    });
   if (chosen && !event.guarded) {
     Choices choices(symbols());
-    for (const Cond whole : assumed_.empty() ? std::vector<Cond>{chosen} : assumed_)
+    for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
       if (symbols().form(whole) == symbolic::Context::Form::disjunction)
         choices.add(whole);  // one of them is chosen, whichever
       else
         choices.add_whole(whole);
-    for (const Cond taken : path_) {
-      if (std::find(assumed_.begin(), assumed_.end(), taken) != assumed_.end() ||
+    for (const Cond taken : run_.path_) {
+      if (std::find(run_.assumed_.begin(), run_.assumed_.end(), taken) != run_.assumed_.end() ||
           is_implied(symbols(), taken, chosen))
         continue;
       const auto form = symbols().form(taken);
@@ -451,8 +457,8 @@ ProblemEvent* Interpreter::problem(
   event->node = called.node;
   event->self = called.self;
   bool again = false;
-  each_operand(called, [&](Value operand) { again = again || heap().is_poisoned(operand); });
-  qualify(*event, when, again, raises);
+  library_calls_->each_operand(called, [&](Value operand) { again = again || heap().is_poisoned(operand); });
+  library_calls_->qualify(*event, when, again, raises);
   // One branch is for one kind of tensor: who gives what is for another kind does not get there.
   for (const Frame* frame = frame_; frame && frame->outer && !event->guarded; frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
@@ -465,11 +471,11 @@ ProblemEvent* Interpreter::problem(
     if (std::none_of(parameters.begin(), parameters.end(), is_asked)) continue;
     for (const syntax::Parameter& parameter : parameters)
       if (const values::Slot* slot = frame->scope->names.find(parameter.name); slot && !is_asked(parameter))
-        each_operand(called,
+        library_calls_->each_operand(called,
             [&](Value operand) { event->guarded = event->guarded || operand == resolve(slot->value); });
   }
   if (!event->guarded) {
-    each_operand(called, [&](Value operand) {
+    library_calls_->each_operand(called, [&](Value operand) {
       const values::TensorState* state = operand.is(Kind::tensor) ? operand.as<values::Tensor>()->now()
                                                                   : nullptr;
       if (state && !event->overridable)
@@ -506,7 +512,7 @@ ProblemEvent* Interpreter::problem_at(
   event->calls = site_;
   event->node = node;
   event->text = std::move(text);
-  qualify(*event, nullptr, false, library_.raises(kind, nullptr));
+  library_calls_->qualify(*event, nullptr, false, library_.raises(kind, nullptr));
   if (dry_runs_ <= 1) append(event);
   return event;
 }

@@ -69,14 +69,14 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
 
 }  // namespace
 
-bool Interpreter::in_loop() const {
-  for (const Frame* frame = frame_; frame; frame = frame->outer)
+bool NotedEvents::in_loop() const {
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer)
     if (!frame->loops.empty()) return true;
   return false;
 }
 
 // Some operations are of interest only where they happen again and again, or to tensors.
-bool Interpreter::matters(const Call& called) const {
+bool NotedEvents::matters(const Call& called) const {
   switch (called.row.operation) {
   case Operation::host_read:
   case Operation::transfer:
@@ -88,18 +88,18 @@ bool Interpreter::matters(const Call& called) const {
   }
 }
 
-OperationEvent* Interpreter::record_implied(
+OperationEvent* NotedEvents::record_implied(
     std::string_view path, Value self, std::vector<Value> arguments, Value result, Place where) {
-  const Row* row = library_.find(path);
-  if (!row || dry_runs_ > 0) return nullptr;
+  const Row* row = run_.library_.find(path);
+  if (!row || run_.dry_runs_ > 0) return nullptr;
   auto* event = record_.event<OperationEvent>();
   event->place = where;
-  event->calls = site_;
+  event->calls = run_.site_;
   event->row = row;
   event->self = self;
   event->arguments = std::move(arguments);
   event->result = result;
-  event->around = around_;
+  event->around = run_.around_;
   const auto state = [](Value value) -> const values::TensorState* {
     return value.is(Kind::tensor) ? value.as<values::Tensor>()->now() : nullptr;
   };
@@ -124,7 +124,7 @@ Value key_of(const OperationEvent& kept) { return kept.arguments.size() > 1 ? ke
 
 // `target = target + operand` is about to happen; without an operand, it has happened.
 void NotedEvents::note_assigned(const Expr& target, Value operand, Place where) {
-  if (run_.dry_runs_ > 0 || !run_.in_loop() || (operand && !tensor_in(run_, operand))) return;
+  if (run_.dry_runs_ > 0 || !in_loop() || (operand && !tensor_in(run_, operand))) return;
   // Names and attributes of what they hold, as they are: nothing is run.
   const auto held = [&](const Expr& expr, const auto& again) -> Value {
     if (expr.kind == ExprKind::name) return run_.resolve(run_.lookup(as<NameExpr>(expr).id, expr));
@@ -164,8 +164,7 @@ void NotedEvents::note_assigned(const Expr& target, Value operand, Place where) 
       for (Kept& kept : loop->kept)
         if (same(kept) && kept.content == now) kept.content = {};
       if (!from_before || again) continue;
-      if (OperationEvent* event = run_.record_implied(
-              values::InternalRow::kept, {}, {tensor, key}, {}, where))
+      if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor, key}, {}, where))
         loop->kept.push_back({&state, {}, event});
     }
   };
@@ -231,10 +230,10 @@ void NotedEvents::note_kept(const values::Slot& slot, Value added, Place where) 
         written.begin(), written.end(), [&](const auto& entry) { return entry.first == &slot; });
   };
   if (from_before(*inner))
-    if (OperationEvent* event = run_.record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
       inner->kept.push_back({&slot, {}, event});
   if (outer && !known && from_before(*outer))
-    if (OperationEvent* event = run_.record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
+    if (OperationEvent* event = record_implied(values::InternalRow::kept, {}, {tensor}, {}, where))
       outer->kept.push_back({&slot, {}, event});
 }
 
@@ -304,18 +303,18 @@ void NotedEvents::record_read(Value value, Place where) {
   if (run_.dry_runs_ > 0) return;
   value = run_.resolve(value);
   if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
-  if (value.is(Kind::tensor) && run_.in_loop())
-    if (OperationEvent* event = run_.record_implied(values::InternalRow::read, value, {}, {}, where))
+  if (value.is(Kind::tensor) && in_loop())
+    if (OperationEvent* event = record_implied(values::InternalRow::read, value, {}, {}, where))
       run_.append(event);
 }
 
 // Of interest are batches whose size may differ from one to the next.
 void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
-  if (!a || !b || a == b || dry_runs_ > 0 || !in_loop()) return;
+  if (!a || !b || a == b || dry_runs_ > 0 || !noted_->in_loop()) return;
   // Of sizes that differ from batch to batch, and what is computed from them.
   if (symbols().sharing(a) < Sharing::local) std::swap(a, b);
   if (symbols().sharing(a) < Sharing::local) return;
-  if (OperationEvent* event = record_implied(
+  if (OperationEvent* event = noted_->record_implied(
           values::InternalRow::fits, {}, {Value::of(a), Value::of(b), heap().boolean(broadcasts)}, {}, where))
     append(event);
 }
@@ -323,20 +322,20 @@ void Interpreter::note_fit(Int a, Int b, bool broadcasts, Place where) {
 void NotedEvents::record_part(values::Unknown& whole, Value key, Value part, Place where) {
   if (!whole.loaded) return;
   if (part.is(Kind::unknown)) part.as<values::Unknown>()->loaded = true;
-  if (OperationEvent* event = run_.record_implied(
+  if (OperationEvent* event = record_implied(
           values::InternalRow::part, Value::of(Kind::unknown, &whole), {key}, part, where))
     run_.append(event);
 }
 
 // x[i], x[:, i]: in a loop over the positions of a dimension.
 void NotedEvents::record_picked(Value tensor, Value index, Place where) {
-  if (run_.dry_runs_ > 0 || !run_.in_loop()) return;
+  if (run_.dry_runs_ > 0 || !in_loop()) return;
   Value at = index;
   if (index.is(Kind::tuple))
     for (const Value& item : index.as<values::Tuple>()->items)
       if (const Value one = run_.resolve(item); one.is(Kind::integer)) at = one;
   if (at.is(Kind::integer))
-    if (OperationEvent* event = run_.record_implied(values::InternalRow::picked, tensor, {at}, {}, where))
+    if (OperationEvent* event = record_implied(values::InternalRow::picked, tensor, {at}, {}, where))
       run_.append(event);
 }
 
@@ -349,7 +348,7 @@ void NotedEvents::record_window(Value data, Value index, Place where) {
   if (!symbols().is_atom(lower.integer()) || symbols().sharing(lower.integer()) < Sharing::local) return;
   const Int width = symbols().sub(upper.integer(), lower.integer());
   if (symbols().compare(symbolic::Compare::gt, width, symbols().constant(1)) != symbolic::Answer::yes) return;
-  if (OperationEvent* event = run_.record_implied(
+  if (OperationEvent* event = record_implied(
           values::InternalRow::window, data, {lower, Value::of(width)}, {}, where))
     run_.append(event);
 }

@@ -11,6 +11,12 @@ class NotedEvents : private RunPart {
 public:
   explicit NotedEvents(Interpreter& run) : RunPart(run) {}
 
+  bool in_loop() const;  // does a statement's loop run, here or in a caller?
+  bool matters(const interpreter::Call& call) const;
+  // An operation that no call of the program makes: what the row says happens there.
+  OperationEvent* record_implied(
+      std::string_view row, Value self, std::vector<Value> arguments, Value result, Place where);
+
   // `target = target + operand` is about to happen; without an operand, it has happened.
   void note_assigned(const syntax::Expr& target, Value operand, Place where);
   // As if the attribute of a tensor were assigned to. Null in a run whose events nobody reads.

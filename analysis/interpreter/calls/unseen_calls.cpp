@@ -1,4 +1,6 @@
 // Calls of code that is not seen: what they give, and what is recorded of them.
+#include "interpreter/calls/library_calls.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 
 #include "interpreter/calls/unseen.hpp"
@@ -47,18 +49,18 @@ void note_looked_up(values::Heap& heap, Value function, const Arguments& argumen
 }
 }  // namespace
 
-bool Interpreter::asked_by_callee() const {
-  std::size_t end = path_.size();
+bool UnseenCode::asked_by_callee() const {
+  std::size_t end = run_.path_.size();
   const auto is_taken = [&](Cond condition, std::size_t from) {
-    return std::any_of(path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)),
-        path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
+    return std::any_of(run_.path_.begin() + static_cast<std::ptrdiff_t>(std::min(from, end)),
+        run_.path_.begin() + static_cast<std::ptrdiff_t>(end), [&](Cond taken) {
           return taken == condition ||
               (record_.symbols.form(taken) == symbolic::Context::Form::conjunction &&
                   std::ranges::find(record_.symbols.operands(taken), condition) !=
                       record_.symbols.operands(taken).end());
         });
   };
-  for (const Frame* frame = frame_; frame && frame->outer;
+  for (const Frame* frame = run_.frame_; frame && frame->outer;
       end = std::min(end, frame->depth), frame = frame->outer) {
     if (!frame->function || !frame->function->parameters) continue;
     for (const syntax::Parameter& parameter : frame->function->parameters->list) {
@@ -109,7 +111,7 @@ void UnseenCode::record_unseen(Value function, const Arguments& arguments, Place
     for (const auto& [name, argument] : arguments.keywords)
       settings.emplace_back(heap().string(name.text()), as_it_is(heap(), run_.resolve(argument)));
     const bool open = arguments.spread || !arguments.positional.empty();
-    if (OperationEvent* event = run_.record_implied(values::InternalRow::settings + called, function,
+    if (OperationEvent* event = run_.noted_->record_implied(values::InternalRow::settings + called, function,
             {heap().dict(std::move(settings), open)}, {}, where))
       run_.append(event);
   }
@@ -240,17 +242,18 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
     const Value object = Value::of(Kind::unknown, role.object);
     // `model = model.eval()` is the model.
     if (role.row->run) {
-      const Value result = run_.call_library(*run_.library_symbol(role.row->path).as<values::LibrarySymbol>(),
-          object, arguments, where, nullptr);
+      const Value result = run_.library_calls_->call_library(
+          *run_.library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where,
+          nullptr);
       if (result == object) return object;
-    } else if (OperationEvent* event = run_.record_implied(role.row->path, object, {}, made, where)) {
+    } else if (OperationEvent* event = run_.noted_->record_implied(role.row->path, object, {}, made, where)) {
       run_.append(event);
       if (role.row->operation == values::Operation::forward && !arguments.spread) {
         Arguments given = arguments;
         for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
         given.keywords.clear();
         if (const Row* inputs = run_.library_.find(values::InternalRow::given_together))
-          run_.call_library(
+          run_.library_calls_->call_library(
               *run_.library_symbol(inputs->path).as<values::LibrarySymbol>(), object, given, where, nullptr);
       }
     }

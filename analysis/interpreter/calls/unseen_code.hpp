@@ -14,6 +14,9 @@ class UnseenCode : private RunPart {
 public:
   explicit UnseenCode(Interpreter& run) : RunPart(run) {}
 
+  // Does a callee ask whether it was given None, and was it given something of which nothing is known?
+  bool asked_by_callee() const;
+
   Value call_unknown(Value function, const Arguments& arguments, Place place);
   // It has the value, and may do to it, and to what it reaches from there, what it likes.
   void escape(Value value, int depth = 0);

@@ -2,6 +2,7 @@
 // that goes too deep. What the text of a function calls decides; which ranks come to it, and how often, is
 // not known.
 #include "interpreter/calls/called_names.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "values/internal_rows.hpp"
 
@@ -85,7 +86,7 @@ void UnseenCode::note_unseen_communication(Value function, const Arguments& argu
   const bool any = may(function) || std::ranges::any_of(arguments.positional, may) ||
       std::ranges::any_of(arguments.keywords, [&](const auto& named) { return may(named.second); });
   if (!any) return;
-  if (OperationEvent* event = run_.record_implied(
+  if (OperationEvent* event = run_.noted_->record_implied(
           values::InternalRow::unseen_communication, {}, {}, {}, where))
     run_.append(event);
 }

@@ -1,12 +1,13 @@
 // An attribute of a value. Shared by the files that read and set them.
 #pragma once
 
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/interpreter.hpp"
 
 namespace stepzero::interpreter {
 
 // One attribute: what reading it gives, what setting it does, and whether it is there.
-struct Interpreter::Attribute {
+struct ObjectModel::Attribute {
   Interpreter& run;
   syntax::Name name;
   Place where;

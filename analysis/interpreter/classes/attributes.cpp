@@ -1,10 +1,13 @@
 // Attributes that are read: of an object, a class, super(), a function or something unknown. Setting them is
 // in attributes_set.cpp.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/attribute.hpp"
 #include "interpreter/classes/descriptors.hpp"
 #include "interpreter/classes/lacking_attributes.hpp"
 #include "interpreter/classes/module_attributes.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/roots/declared_arguments.hpp"
@@ -31,7 +34,7 @@ const Name native_first{
 }  // namespace
 
 Value Interpreter::attribute(Value object, Name name, Place where) {
-  return Attribute{*this, name, where}.of(object);
+  return ObjectModel::Attribute{*this, name, where}.of(object);
 }
 
 Value Interpreter::attribute_or_none(Value object, Name name, Place) {
@@ -45,21 +48,23 @@ Value Interpreter::attribute_or_none(Value object, Name name, Place) {
 }
 
 // What the library class itself says of a name that is no attribute: its own `__getattr__`.
-Value Interpreter::native_fallback(const values::LibrarySymbol& native, Value self, Name name, Place where) {
-  const Row* row = method_row(native.path, "__getattr__");
+Value ObjectModel::native_fallback(const values::LibrarySymbol& native, Value self, Name name, Place where) {
+  const Row* row = run_.method_row(native.path, "__getattr__");
   if (!row) return {};
-  return resolve(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self,
-      {{heap().string(name.text())}, {}, false}, where, nullptr));
+  return run_.resolve(
+      run_.library_calls_->call_library(*run_.library_symbol(row->path).as<values::LibrarySymbol>(), self,
+          {{heap().string(name.text())}, {}, false}, where, nullptr));
 }
 
-Value Interpreter::native_attribute(const values::LibrarySymbol& native, Value self, Name name, Place where) {
-  const Row* row = method_row(native.path, name);
+Value ObjectModel::native_attribute(const values::LibrarySymbol& native, Value self, Name name, Place where) {
+  const Row* row = run_.method_row(native.path, name);
   if (!row) return {};
   if (row->kind == values::RowKind::property)
-    return call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, where, nullptr);
+    return run_.library_calls_->call_library(
+        *run_.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, where, nullptr);
   auto* bound = heap().make<values::Bound>();
   bound->self = self;
-  bound->function = library_symbol(row->path);
+  bound->function = run_.library_symbol(row->path);
   return Value::of(Kind::bound, bound);
 }
 
@@ -78,24 +83,24 @@ bool declares_field(const std::vector<values::Class*>& order, Name name) {
 }  // namespace
 
 // By `__getattribute__` or `__getattr__` of its class. Absent: it has neither.
-Value Interpreter::Attribute::of_hook(values::Instance& object, Value self) {
+Value ObjectModel::Attribute::of_hook(values::Instance& object, Value self) {
   if (!object.cls || name.text().starts_with("__")) return {};
   // The first stands before all else in Python; it is asked where nothing else answers: what it finds so is
   // mostly another name for the same.
   if (const Value hook = run.find_in_order(object.cls->order, Name("__getattribute__"));
       hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0)
-    return run.call(
-        run.bind_method(hook, self, object.cls, where), {{run.heap().string(name.text())}, {}, false}, where);
+    return run.call(run.object_model_->bind_method(hook, self, object.cls, where),
+        {{run.heap().string(name.text())}, {}, false}, where);
   const Value hook = run.find_in_order(object.cls->order, Name("__getattr__"));
   if (hook.is(Kind::library))
     return run.call(hook, {{self, run.heap().string(name.text())}, {}, false}, where);
   return hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0
-      ? run.call(run.bind_method(hook, self, object.cls, where),
+      ? run.call(run.object_model_->bind_method(hook, self, object.cls, where),
             {{run.heap().string(name.text())}, {}, false}, where)
       : Value{};
 }
 
-Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) {
+Value ObjectModel::Attribute::of_instance(values::Instance& object, Value self) {
   meet(object);
   if (object.cls && object.cls->hooks_attributes && is_descriptor(run.find_in_order(object.cls->order, name)))
     return run.heap().unseen(
@@ -123,7 +128,9 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
           field.as<values::Unknown>()->default_value = found;
         return run.heap().slot_of(object.attributes, name).value = field;  // it was always there: no write
       }
-      const auto bind = [&](Value method) { return run.bind_method(method, self, object.cls, where); };
+      const auto bind = [&](Value method) {
+        return run.object_model_->bind_method(method, self, object.cls, where);
+      };
       const Value either = run.policy_.picks_override && run.in_roots_
           ? one_of_overrides(run, *object.cls, name, found, run.globals_, bind)
           : Value{};
@@ -136,8 +143,8 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
       : object.cls                                    ? object.cls->native
                                                       : nullptr;
   if (native) {
-    if (const Value found = run.native_attribute(*native, self, name, where)) return found;
-    if (const Value found = run.native_fallback(*native, self, name, where)) return found;
+    if (const Value found = run.object_model_->native_attribute(*native, self, name, where)) return found;
+    if (const Value found = run.object_model_->native_fallback(*native, self, name, where)) return found;
   }
   if (name.text() == "__class__") return run.type_of(self, where);
   if (name.text() == "__dict__") return dict_of(object);
@@ -149,7 +156,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
     bound->function = run.library_symbol("builtins.setattr");
     return Value::of(Kind::bound, bound);
   }
-  if (const Value inner = run.held(object)) {
+  if (const Value inner = run.object_model_->held(object)) {
     constexpr std::string_view own[] = {"keys", "values", "items", "get", "pop", "update", "setdefault",
         "copy", "clear", "append", "extend", "insert", "remove", "index", "sort", "popitem"};
     if (std::find(std::begin(own), std::end(own), name.text()) != std::end(own))
@@ -183,7 +190,7 @@ Value Interpreter::Attribute::of_instance(values::Instance& object, Value self) 
 }
 
 // `object.__dict__`: what is written into it becomes an attribute.
-Value Interpreter::Attribute::dict_of(values::Instance& object) {
+Value ObjectModel::Attribute::dict_of(values::Instance& object) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key, slot] : object.attributes.entries())
     if (slot->value && !values::is_kept(key.text()))
@@ -196,8 +203,9 @@ Value Interpreter::Attribute::dict_of(values::Instance& object) {
   return dict;
 }
 
-Value Interpreter::Attribute::of_class(values::Class& cls) {
-  if (const Value found = run.find_in_order(cls.order, name)) return run.bind_method(found, {}, &cls, {});
+Value ObjectModel::Attribute::of_class(values::Class& cls) {
+  if (const Value found = run.find_in_order(cls.order, name))
+    return run.object_model_->bind_method(found, {}, &cls, {});
   const std::string_view text = name.text();
   if (text == "__name__" || text == "__qualname__") return run.heap().string(cls.name.text());
   if (text == "__doc__" && cls.stmt)
@@ -281,7 +289,7 @@ static bool library_stands_before(
       cls.order[last]->body->names.find(native_first);
 }
 
-Value Interpreter::Attribute::of_super(const values::Super& super) {
+Value ObjectModel::Attribute::of_super(const values::Super& super) {
   const Value self = super.self;
   const bool of_class = self.is(Kind::class_);
   if (!of_class && !self.is(Kind::instance)) return run.heap().unseen("", where);
@@ -300,7 +308,7 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
       bound->function = function;
       return Value::of(Kind::bound, bound);
     }
-    if (!of_class) return run.bind_method(found, self, cls, where);
+    if (!of_class) return run.object_model_->bind_method(found, self, cls, where);
     if (function.is(Kind::function) && function.as<values::Function>()->is_class_method) {
       auto* bound = run.heap().make<values::Bound>();
       bound->self = self;
@@ -317,7 +325,8 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
       bound->function = run.library_symbol(init_row->path);
       return Value::of(Kind::bound, bound);
     }
-    if (const Value found = run.native_attribute(*cls->native, self, name, where)) return found;
+    if (const Value found = run.object_model_->native_attribute(*cls->native, self, name, where))
+      return found;
     if (text == "__getattr__") return run.library_symbol(values::InternalRow::missing);
   }
   const auto bound_to = [&](Value of, Value function) {
@@ -329,7 +338,7 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
   if (!of_class && cls->holds != Kind::absent) {
     auto* object = self.as<values::Instance>();
     if (text == "__init__") return bound_to(self, run.library_symbol(values::InternalRow::hold));
-    if (const Value inner = run.held(*object)) return bound_to(inner, run.heap().string(text));
+    if (const Value inner = run.object_model_->held(*object)) return bound_to(inner, run.heap().string(text));
   }
   if (text == "__new__") return run.library_symbol("builtins.object.__new__");
   // A method that is not seen may call the object's others, which set what they like.
@@ -350,7 +359,7 @@ Value Interpreter::Attribute::of_super(const values::Super& super) {
   return not_seen();
 }
 
-Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
+Value ObjectModel::Attribute::of_unknown(values::Unknown& object) {
   if (values::Slot* slot = object.attributes.find(name); slot && slot->value) {
     // A property that is not seen may make what it gives anew: what was stored in that is not in the next.
     const auto* given = object.unseen && slot->value.is(Kind::unknown) ? slot->value.as<values::Unknown>()
@@ -373,7 +382,7 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   // A gradient that is asked for anything is there, and a tensor.
   if (object.is_gradient)
     if (run.method_row(run.library_.types().tensor, name))
-      return run.native_attribute(
+      return run.object_model_->native_attribute(
           *run.library_symbol(run.library_.types().tensor).as<values::LibrarySymbol>(),
           Value::of(Kind::unknown, &object), name, where);
   // Modules and classes that are imported are no tensors, though they have functions of these names.
@@ -403,7 +412,7 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
       !(of_tensors(method) && object.attributes.find(Name(values::UnknownState::imported)))) {
     const auto* found = run.library_symbol(method).as<values::LibrarySymbol>();
     if (found->row && found->row->kind == values::RowKind::property)
-      return run.call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
+      return run.library_calls_->call_library(*found, Value::of(Kind::unknown, &object), {}, where, nullptr);
     if (run.calling_) {
       if (found->row && found->row->operation == values::Operation::state_put &&
           method.starts_with(run.library_.types().module))
@@ -440,7 +449,7 @@ Value Interpreter::Attribute::of_unknown(values::Unknown& object) {
   return made;
 }
 
-Value Interpreter::Attribute::of(Value object) {
+Value ObjectModel::Attribute::of(Value object) {
   object = run.resolve(object);
   // What may be an array of NumPy has methods of its own.
   const auto is_known = [&](Value tensor) {
@@ -450,7 +459,8 @@ Value Interpreter::Attribute::of(Value object) {
   switch (object.kind) {
   case Kind::instance: return of_instance(*object.as<values::Instance>(), object);
   case Kind::tensor:
-    return is_known(object) ? run.value_attribute(object, name, where) : run.heap().unseen("", where);
+    return is_known(object) ? run.builtins_->value_attribute(object, name, where)
+                            : run.heap().unseen("", where);
   case Kind::class_: return of_class(*object.as<values::Class>());
   case Kind::module: return run.loader_->module_attribute(*object.as<values::ModuleObject>(), name, where);
   case Kind::unknown: {
@@ -469,7 +479,7 @@ Value Interpreter::Attribute::of(Value object) {
     const values::LibrarySymbol* made = run.names_.member(*symbol_found, name);
     const Row* row = made->row;
     if (row && (row->kind == values::RowKind::constant || row->kind == values::RowKind::property))
-      return run.call_library(*made, {}, {}, where, nullptr);
+      return run.library_calls_->call_library(*made, {}, {}, where, nullptr);
     return Value::of(Kind::library, made);
   }
   case Kind::super: return of_super(*object.as<values::Super>());
@@ -483,11 +493,11 @@ Value Interpreter::Attribute::of(Value object) {
   default:
     if (run.catching_ == 0 && !run.handling_)
       if (const Value made = judge_lacking_of_display(run, object, name, where)) return made;
-    return run.value_attribute(object, name, where);
+    return run.builtins_->value_attribute(object, name, where);
   }
 }
 
-Value Interpreter::Attribute::of_function(Value object) {
+Value ObjectModel::Attribute::of_function(Value object) {
   const std::string_view text = name.text();
   const Value function = object.is(Kind::bound) ? run.resolve(object.as<values::Bound>()->function) : object;
   if (object.is(Kind::bound) && text == "__self__") return object.as<values::Bound>()->self;

@@ -1,4 +1,6 @@
 // Attributes that are set, and whether a value has one: hasattr().
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/attribute.hpp"
 #include "interpreter/classes/descriptors.hpp"
@@ -22,16 +24,16 @@ using symbolic::Answer;
 using values::Kind;
 
 void Interpreter::set_attribute(Value object, Name name, Value value, Place where) {
-  Attribute{*this, name, where}.set(resolve(object), value);
+  ObjectModel::Attribute{*this, name, where}.set(resolve(object), value);
 }
 
 Answer Interpreter::has_attribute(Value value, Name name) {
-  return Attribute{*this, name, {}}.is_there(resolve(value));
+  return ObjectModel::Attribute{*this, name, {}}.is_there(resolve(value));
 }
 
 // An object that was made before the function runs that nobody calls: whoever calls it may have called the
 // object's methods before.
-void Interpreter::Attribute::meet(values::Instance& object) {
+void ObjectModel::Attribute::meet(values::Instance& object) {
   static const Name met{values::EngineNotes::met};
   if (!run.in_roots_ || !run.frame_) return;
   if (!object.cls || object.symbolic || object.attributes.birth > outermost(run.frame_)->mark.clock ||
@@ -50,8 +52,9 @@ bool is_buffer(Value held) {
 }
 }  // namespace
 
-void Interpreter::Attribute::set(Value object, Value value) {
-  if (object.is(Kind::tensor) || object.is(Kind::unknown)) run.store_in_tensor(object, name, value, where);
+void ObjectModel::Attribute::set(Value object, Value value) {
+  if (object.is(Kind::tensor) || object.is(Kind::unknown))
+    run.object_model_->store_in_tensor(object, name, value, where);
   const auto put_into = [&](values::Table& table) { run.heap().set(run.heap().slot_of(table, name), value); };
   switch (object.kind) {
   case Kind::instance: return set_on_instance(*object.as<values::Instance>(), object, value);
@@ -98,7 +101,7 @@ void Interpreter::Attribute::set(Value object, Value value) {
   }
 }
 
-void Interpreter::Attribute::set_on_instance(values::Instance& object, Value self, Value value) {
+void ObjectModel::Attribute::set_on_instance(values::Instance& object, Value self, Value value) {
   meet(object);
   if (object.cls && object.cls->hooks_attributes && set_by_hook(object, self, value)) return;
   if (set_by_library(object, self, value)) return;
@@ -116,16 +119,16 @@ void Interpreter::Attribute::set_on_instance(values::Instance& object, Value sel
 }
 
 // By a descriptor, a property or `__setattr__` of the class.
-bool Interpreter::Attribute::set_by_hook(values::Instance& object, Value self, Value value) {
+bool ObjectModel::Attribute::set_by_hook(values::Instance& object, Value self, Value value) {
   if (is_descriptor(run.find_in_order(object.cls->order, name))) return run.unseen_->escape(value), true;
   if (const Value found = run.resolve(run.find_in_order(object.cls->order, name));
       found.is(Kind::function) && found.as<values::Function>()->setter) {
-    run.call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, self);
+    run.function_calls_->call_function(*found.as<values::Function>()->setter, {{value}, {}, false}, {}, self);
     return true;
   }
   const Value hook = run.find_in_order(object.cls->order, Name("__setattr__"));
   if (hook.is(Kind::function) && run.active_[hook.as<values::Function>()] == 0) {
-    run.call_function(
+    run.function_calls_->call_function(
         *hook.as<values::Function>(), {{run.heap().string(name.text()), value}, {}, false}, {}, self);
     return true;
   }
@@ -136,7 +139,7 @@ bool Interpreter::Attribute::set_by_hook(values::Instance& object, Value self, V
 
 // The class of a library may have a way of its own to take what it is given; a call of its own may stand for
 // setting the attribute.
-bool Interpreter::Attribute::set_by_library(values::Instance& object, Value self, Value value) {
+bool ObjectModel::Attribute::set_by_library(values::Instance& object, Value self, Value value) {
   const values::LibrarySymbol* native = native_of(object);
   if (!native) return false;
   const Value part = run.resolve(value);
@@ -144,16 +147,17 @@ bool Interpreter::Attribute::set_by_library(values::Instance& object, Value self
   const bool takes_all = object.native && !object.cls && !values::is_kept(name.text());
   if (part.is(Kind::instance) || part.is(Kind::unknown) || part.is(Kind::choice) || takes_all)
     if (const Row* row = run.method_row(native->path, "__setattr__"))
-      if (run.resolve(run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self,
-              {{run.heap().string(name.text()), value}, {}, false}, {}, nullptr)))
+      if (run.resolve(
+              run.library_calls_->call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(),
+                  self, {{run.heap().string(name.text()), value}, {}, false}, {}, nullptr)))
         return true;
   if (const Row* setter = setter_row(run, native->path, name))
-    run.call_library(*run.library_symbol(setter->path).as<values::LibrarySymbol>(), self,
+    run.library_calls_->call_library(*run.library_symbol(setter->path).as<values::LibrarySymbol>(), self,
         {{value}, {}, false}, where, nullptr);
   return false;
 }
 
-Answer Interpreter::Attribute::is_there(Value value) {
+Answer ObjectModel::Attribute::is_there(Value value) {
   switch (value.kind) {
   case Kind::instance:
     return is_presumed(value) ? Answer::unknown : is_in_instance(*value.as<values::Instance>(), value);
@@ -179,7 +183,7 @@ Answer Interpreter::Attribute::is_there(Value value) {
   }
 }
 
-Answer Interpreter::Attribute::is_in_builtin(Value value) const {
+Answer ObjectModel::Attribute::is_in_builtin(Value value) const {
   const std::string_view text = name.text();
   const auto among = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, text) != names.end();
@@ -206,14 +210,14 @@ Answer Interpreter::Attribute::is_in_builtin(Value value) const {
   }
 }
 
-Answer Interpreter::Attribute::is_in_instance(values::Instance& object, Value self) {
+Answer ObjectModel::Attribute::is_in_instance(values::Instance& object, Value self) {
   // A class of the library that lists its names has no others.
   if (const Row* lists = object.native && !object.cls
           ? run.method_row(object.native->path, values::InternalRow::lists)
           : nullptr)
     if (const Value listed = run.resolve(
-            run.call_library(*run.library_symbol(lists->path).as<values::LibrarySymbol>(), self,
-                {{run.heap().string(name.text())}, {}, false}, {}, nullptr));
+            run.library_calls_->call_library(*run.library_symbol(lists->path).as<values::LibrarySymbol>(),
+                self, {{run.heap().string(name.text())}, {}, false}, {}, nullptr));
         listed.is(Kind::boolean))
       return run.symbols().decide(run.truth(listed));
   if (const values::Slot* slot = object.attributes.find(name); slot) {
@@ -238,11 +242,11 @@ Answer Interpreter::Attribute::is_in_instance(values::Instance& object, Value se
   return Answer::no;
 }
 
-Answer Interpreter::Attribute::is_in_library_class(
+Answer ObjectModel::Attribute::is_in_library_class(
     const values::LibrarySymbol& native, values::Instance& object, Value self) {
   if (run.method_row(native.path, name.text())) return Answer::yes;
   if (run.find_method(&object, Name("__getattr__")))
-    if (const Value found = run.native_fallback(native, self, name, {}))
+    if (const Value found = run.object_model_->native_fallback(native, self, name, {}))
       return found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
   // A layer of the library has what some layer has, and nothing else but what the program gave it.
   const std::string_view layers = run.library_.types().layers;
@@ -257,7 +261,7 @@ Answer Interpreter::Attribute::is_in_library_class(
 }
 
 // It may answer by another name; that it fails is tried out, and has not happened.
-Answer Interpreter::Attribute::is_given_by_hook(values::Instance& object, Value self) {
+Answer ObjectModel::Attribute::is_given_by_hook(values::Instance& object, Value self) {
   const Value hook = object.cls && !name.text().starts_with("__")
       ? run.find_in_order(object.cls->order, Name("__getattribute__"))
       : Value{};
@@ -269,8 +273,8 @@ Answer Interpreter::Attribute::is_given_by_hook(values::Instance& object, Value 
   ++run.catching_;
   {
     const Speculation trial(run, Speculation::Of::trial);
-    const Value found = run.resolve(run.call(
-        run.bind_method(hook, self, object.cls, {}), {{run.heap().string(name.text())}, {}, false}, {}));
+    const Value found = run.resolve(run.call(run.object_model_->bind_method(hook, self, object.cls, {}),
+        {{run.heap().string(name.text())}, {}, false}, {}));
     const bool failed = std::exchange(run.killed_, false) || !found;
     if (!failed) answer = found.is(Kind::unknown) ? Answer::unknown : Answer::yes;
   }

@@ -1,6 +1,7 @@
 // The classes that a class derives from, and the order in which its attributes are looked for.
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/classes/exceptions.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
 #include "values/internal_rows.hpp"
@@ -55,11 +56,11 @@ static const Row* unseen_base(const Library& library, std::string_view path) {
   return nullptr;
 }
 
-void Interpreter::add_bases(
+void ObjectModel::add_bases(
     values::Class& cls, const std::vector<Value>& bases, std::vector<values::Class*>& parents) {
   if (std::find(cls.order.begin(), cls.order.end(), &cls) == cls.order.end()) cls.order.push_back(&cls);
   for (const Value& given : bases) {
-    const Value base = resolve(given);
+    const Value base = run_.resolve(given);
     if (base.is(Kind::class_)) {
       auto* parent = base.as<values::Class>();
       parents.push_back(parent);
@@ -102,8 +103,8 @@ void Interpreter::add_bases(
       }
     } else {
       cls.open = true;
-      if (const Row* known = cls.native ? nullptr : unseen_base(library_, imported_from(base)))
-        cls.native = library_symbol(known->path).as<values::LibrarySymbol>();
+      if (const Row* known = cls.native ? nullptr : unseen_base(run_.library_, imported_from(base)))
+        cls.native = run_.library_symbol(known->path).as<values::LibrarySymbol>();
     }
   }
   if (!cls.is_enum) cls.enum_mixes = false;

@@ -1,5 +1,6 @@
 // Classes that describe data: dataclasses, named tuples, enums.
 #include "interpreter/classes/records.hpp"
+#include "interpreter/calls/function_calls.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -120,7 +121,8 @@ void Interpreter::fill_dataclass(values::Instance& object, Arguments arguments, 
     heap().set(heap().slot_of(object.attributes, field.name), value);
   }
   if (const Value after = find_in_order(cls.order, Name("__post_init__")); after.is(Kind::function))
-    call_function(*after.as<values::Function>(), {std::move(handed_on), {}, false}, where, self);
+    function_calls_->call_function(
+        *after.as<values::Function>(), {std::move(handed_on), {}, false}, where, self);
 }
 
 // The fields of a dataclass object, as far as they are attributes.
@@ -242,7 +244,8 @@ void Records::finish_enum(values::Class& cls) {
       if (init.is(Kind::function)) {
         Arguments arguments{{value}, {}, false};
         if (value.is(Kind::tuple)) arguments.positional = value.as<values::Tuple>()->items;
-        run_.call_function(*init.as<values::Function>(), std::move(arguments), cls.born, member);
+        run_.function_calls_->call_function(
+            *init.as<values::Function>(), std::move(arguments), cls.born, member);
       }
       const values::Slot* kept = object->attributes.find(Name("_value_"));
       keep("value", kept->value);

@@ -1,5 +1,8 @@
 // Types of values: type(), isinstance, issubclass, hasattr.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/classes/exceptions.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/expressions/rank_questions.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/presumed.hpp"
@@ -138,7 +141,7 @@ static std::optional<bool> is_kind_of_callable(Kind kind, std::string_view path)
 }
 
 // isinstance(): is a value of a type of a library, or of a class of the program?
-struct Interpreter::InstanceOf {
+struct ObjectModel::InstanceOf {
   InstanceOf(Interpreter& interpreter, Value given, Value wanted)
       : run(interpreter), value(given), type(wanted) {}
 
@@ -170,10 +173,10 @@ private:
 static Answer yes_if(bool holds) { return holds ? Answer::yes : Answer::no; }
 
 Answer Interpreter::is_instance(Value value, Value type) {
-  return InstanceOf(*this, resolve(value), resolve(type)).answer();
+  return ObjectModel::InstanceOf(*this, resolve(value), resolve(type)).answer();
 }
 
-Answer Interpreter::InstanceOf::answer() {
+Answer ObjectModel::InstanceOf::answer() {
   if (type.is(Kind::tuple)) return of_any(type.as<values::Tuple>()->items);
   if (type.is(Kind::list) && !values::Heap::list_state(type)->open)
     return of_any(values::Heap::list_state(type)->items);
@@ -200,7 +203,7 @@ Answer Interpreter::InstanceOf::answer() {
   return type.is(Kind::library) ? of_library() : Answer::unknown;
 }
 
-Answer Interpreter::InstanceOf::of_any(std::span<const Value> types) {
+Answer ObjectModel::InstanceOf::of_any(std::span<const Value> types) {
   Answer any = Answer::no;
   for (const Value& one : types) {
     const Answer answer = run.is_instance(value, one);
@@ -211,14 +214,14 @@ Answer Interpreter::InstanceOf::of_any(std::span<const Value> types) {
 }
 
 // What is a type has made what came of calling it, though nothing else is known of it.
-bool Interpreter::InstanceOf::is_what_made_it() const {
+bool ObjectModel::InstanceOf::is_what_made_it() const {
   const auto* unknown = value.as<values::Unknown>();
   const std::string_view made_by = unknown->name;
   return type.is(Kind::unknown) && unknown->unseen && made_by.ends_with("()") &&
       made_by.substr(0, made_by.size() - 2) == type.as<values::Unknown>()->name;
 }
 
-Answer Interpreter::InstanceOf::unknown_value() {
+Answer ObjectModel::InstanceOf::unknown_value() {
   if (is_what_made_it()) return Answer::yes;
   if (!values::is_number(value) || !type.is(Kind::library)) return Answer::unknown;
   // Who annotates with float may be given a tensor.
@@ -227,7 +230,7 @@ Answer Interpreter::InstanceOf::unknown_value() {
                                                                                 : is_number_of(wanted);
 }
 
-Answer Interpreter::InstanceOf::of_class(const values::Class& wanted) {
+Answer ObjectModel::InstanceOf::of_class(const values::Class& wanted) {
   const values::Class* cls = value.is(Kind::instance) ? value.as<values::Instance>()->cls
       : value.is(Kind::tuple)                         ? value.as<values::Tuple>()->cls
                                                       : nullptr;
@@ -239,16 +242,16 @@ Answer Interpreter::InstanceOf::of_class(const values::Class& wanted) {
   return cls->open ? Answer::unknown : Answer::no;
 }
 
-bool Interpreter::InstanceOf::tensor_has_dimension() const {
+bool ObjectModel::InstanceOf::tensor_has_dimension() const {
   const values::Shape& shape = value.as<values::Tensor>()->now()->shape;
   return shape.ndim_known && !shape.dims.empty();
 }
 
-Answer Interpreter::InstanceOf::of_own(std::string_view kind) const {
+Answer ObjectModel::InstanceOf::of_own(std::string_view kind) const {
   return own ? yes_if(name == kind) : is_of_root() || path == "types.NoneType" ? Answer::no : Answer::unknown;
 }
 
-Answer Interpreter::InstanceOf::of_library() {
+Answer ObjectModel::InstanceOf::of_library() {
   path = type.as<values::LibrarySymbol>()->path;
   own = path.starts_with("builtins.");
   name = own ? path.substr(9) : std::string_view{};
@@ -292,7 +295,7 @@ Answer Interpreter::InstanceOf::of_library() {
   }
 }
 
-Answer Interpreter::InstanceOf::tensor() {
+Answer ObjectModel::InstanceOf::tensor() {
   const Row* row = type.as<values::LibrarySymbol>()->row;
   const TypeNames& types = run.library_.types();
   if (path == types.tensor) return Answer::yes;
@@ -311,7 +314,7 @@ Answer Interpreter::InstanceOf::tensor() {
 }
 
 // Functions, classes and what else is no object of a class that programs name.
-Answer Interpreter::InstanceOf::callable() {
+Answer ObjectModel::InstanceOf::callable() {
   if (value.is(Kind::class_)) {
     if (is_kind_of_callable(value.kind, path)) return Answer::no;
     return own ? yes_if(name == "type") : is_of_root() ? Answer::no : Answer::unknown;
@@ -328,7 +331,7 @@ Answer Interpreter::InstanceOf::callable() {
                                             : Answer::unknown;
 }
 
-Answer Interpreter::InstanceOf::instance() {
+Answer ObjectModel::InstanceOf::instance() {
   const auto* object = value.as<values::Instance>();
   if (run.is_a(value, path)) return Answer::yes;
   const values::LibrarySymbol* native = object->native ? object->native
@@ -338,7 +341,8 @@ Answer Interpreter::InstanceOf::instance() {
     for (std::string_view at = native->path.substr(9); !at.empty(); at = base_of(at))
       if (at == name) return Answer::yes;
   if (object->cls && object->cls->is_enum)
-    if (const Value plain = run.plain_member(value); !(plain == value)) return run.is_instance(plain, type);
+    if (const Value plain = run.builtins_->plain_member(value); !(plain == value))
+      return run.is_instance(plain, type);
   if (object->cls && own && name == "dict" && object->cls->holds == Kind::dict) return Answer::yes;
   if (object->cls && own && name == "list" && object->cls->holds == Kind::list) return Answer::yes;
   if (object->cls && !own && !is_of_root()) return instance_of_protocol(*object->cls);
@@ -354,7 +358,7 @@ Answer Interpreter::InstanceOf::instance() {
 }
 
 // Having the methods is enough.
-Answer Interpreter::InstanceOf::instance_of_protocol(const values::Class& cls) {
+Answer ObjectModel::InstanceOf::instance_of_protocol(const values::Class& cls) {
   const std::string_view last = path.substr(path.rfind('.') + 1);
   if (last == "Iterable" && run.find_in_order(cls.order, Name("__iter__"))) return Answer::yes;
   if (last == "Callable" && run.find_in_order(cls.order, Name("__call__"))) return Answer::yes;
@@ -417,11 +421,11 @@ Answer Interpreter::is_subclass(Value cls, Value of) {
 
 // Tensors take what is stored in them by rows of their own: `grad.__set__`. The program may hold what is not
 // known for something else: of that only what nothing else has is noticed.
-void Interpreter::store_in_tensor(Value object, Name name, Value value, Place where) {
-  const Row* row = method_row(library_.types().tensor, std::string(name.text()) + ".__set__");
+void ObjectModel::store_in_tensor(Value object, Name name, Value value, Place where) {
+  const Row* row = run_.method_row(run_.library_.types().tensor, std::string(name.text()) + ".__set__");
   if (!row) {
     // A function that is hung on a tensor is there to change it, whenever somebody calls it.
-    if (value = resolve(value);
+    if (value = run_.resolve(value);
         object.is(Kind::tensor) && (value.is(Kind::function) || value.is(Kind::bound))) {
       values::TensorState state = *object.as<values::Tensor>()->now();
       heap().note_write(&state);
@@ -436,18 +440,19 @@ void Interpreter::store_in_tensor(Value object, Name name, Value value, Place wh
   const bool is_tensor = object.is(Kind::tensor) ||
       object.as<values::Unknown>()->state.value.is(Kind::tensor);
   // `p.grad = None` throws the gradient away.
-  const bool cleared = value && resolve(value).is(Kind::none) &&
+  const bool cleared = value && run_.resolve(value).is(Kind::none) &&
       row->operation == values::Operation::gradient_written;
   if (is_tensor || cleared)
-    static_cast<void>(call_library(*library_symbol(row->path).as<values::LibrarySymbol>(), object,
-        {{value ? value : Value::none()}, {}, false}, where, nullptr));
+    static_cast<void>(
+        run_.library_calls_->call_library(*run_.library_symbol(row->path).as<values::LibrarySymbol>(), object,
+            {{value ? value : Value::none()}, {}, false}, where, nullptr));
   if (!is_tensor) heap().note_grad_write();
   if (!is_tensor && !cleared && row->operation == values::Operation::gradient_written)
-    note_gradient_written(object, where);
+    run_.note_gradient_written(object, where);
 }
 
-void Interpreter::delete_attribute(Value object, Name name, Place where) {
-  object = resolve(object);
+void ObjectModel::delete_attribute(Value object, Name name, Place where) {
+  object = run_.resolve(object);
   if (object.is(Kind::tensor) || object.is(Kind::unknown)) store_in_tensor(object, name, {}, where);
   if (object.is(Kind::instance))
     heap().set(heap().slot_of(object.as<values::Instance>()->attributes, name), {});

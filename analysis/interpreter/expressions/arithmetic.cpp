@@ -1,8 +1,12 @@
 // Numbers and operators: sizes, roles, constants, and what `+` and its like do to everything but tensors.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/builtins/texts.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/launch.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
@@ -102,7 +106,7 @@ Int Interpreter::to_int(Value value) {
       // Of a number in a checkpoint of the rank's own all ranks may have saved the same one.
       info.sharing = unknown->loaded && unknown->sharing == Sharing::local ? Sharing::unseen
                                                                            : unknown->sharing;
-      info.varies = unknown->of_many && building();
+      info.varies = unknown->of_many && loops_->building();
       info.made = unknown->attributes.birth;
       if (unknown->default_value.is(Kind::integer))
         info.usual = symbols().value(unknown->default_value.integer());
@@ -173,8 +177,8 @@ private:
 };
 
 Value Interpreter::binary(BinaryOp op, Value left, Value right, const Expr& node) {
-  left = without_none(*this, plain_member(refined(left)));
-  right = without_none(*this, plain_member(refined(right)));
+  left = without_none(*this, builtins_->plain_member(refined(left)));
+  right = without_none(*this, builtins_->plain_member(refined(right)));
   for (Value* side : {&left, &right})
     if (side->is(Kind::boolean) &&
         !(op == BinaryOp::bit_and || op == BinaryOp::bit_or || op == BinaryOp::bit_xor))
@@ -233,7 +237,7 @@ Value Interpreter::Arithmetic::result() {
     if (const Value made = sum()) return made;
   if (op == BinaryOp::mul && (either(Kind::list) || either(Kind::tuple))) return repeated();
   if (op == BinaryOp::mod && left.is(Kind::string)) {
-    const auto text = run.format_percent(left.text(), right);
+    const auto text = run.texts_->format_percent(left.text(), right);
     return text ? run.heap().string(*text) : unknown();
   }
   if (op == BinaryOp::mul && either(Kind::string)) return repeated_text();
@@ -264,7 +268,7 @@ Value Interpreter::Arithmetic::unknown(std::string_view name) const {
   note_operands(heap, made, left, right);
   if (lie_apart(left, right))
     if (const Row* row = run.library().find(values::InternalRow::combined))
-      run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
+      run.library_calls_->call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
           {{left, right}, {}, false}, run.here(node), nullptr);
   if (left.is(Kind::string) && op == BinaryOp::add) note_beginning(heap, made, left.text());
   if (left.is(Kind::string) && op == BinaryOp::mod)
@@ -293,7 +297,7 @@ Value Interpreter::Arithmetic::of_sets() {
       : op == BinaryOp::bit_xor                          ? "symmetric_difference"
                                                          : "";
   Arguments other{{right}, {}, false};
-  if (!method.empty()) return run.list_method(left, method, other, run.here(node));
+  if (!method.empty()) return run.builtins_->list_method(left, method, other, run.here(node));
   return {};
 }
 

@@ -1,6 +1,8 @@
 // What a comparison of two values says of which much is known: `in`, `==` and `is`, orders.
+#include "interpreter/builtins/builtins.hpp"
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/calls/noted_at.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/expressions/comparison.hpp"
 #include "interpreter/expressions/rank_questions.hpp"
@@ -171,7 +173,7 @@ Value Interpreter::Comparison::equality() {
   for (const auto& [member, other] : {std::pair{left, right}, std::pair{right, left}})
     if (member.is(Kind::instance) && (other.is(Kind::string) || is_plain_number(other)) &&
         member.as<values::Instance>()->cls) {
-      if (const Value plain = run.plain_member(member); !(plain == member))
+      if (const Value plain = run.builtins_->plain_member(member); !(plain == member))
         return run.compare(op, plain, other);
       if (member.as<values::Instance>()->cls->is_enum) return answer(false);
     }
@@ -201,8 +203,8 @@ Value Interpreter::Comparison::of_instances() {
     return answer(run.same_key(left, right));
   if (!by_identity && object->cls)
     if (const Value method = run.find_in_order(object->cls->order, Name("__eq__")); method.is(Kind::function))
-      return answer(
-          run.truth(run.call(run.bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
+      return answer(run.truth(
+          run.call(run.object_model_->bind_method(method, left, object->cls, {}), {{right}, {}, false}, {})));
   if (!by_identity && object->cls && object->cls->is_dataclass &&
       object->cls == right.as<values::Instance>()->cls) {
     const auto a = run.field_values(*object), b = run.field_values(*right.as<values::Instance>());
@@ -325,7 +327,7 @@ Value Interpreter::Comparison::of_constants() {
 Value Interpreter::Comparison::order() {
   if (left.is(Kind::list) && right.is(Kind::list) && left.as<values::List>()->kind == values::ListKind::set) {
     Arguments other{{op == CompareOp::le || op == CompareOp::lt ? right : left}, {}, false};
-    const Value subset = run.list_method(
+    const Value subset = run.builtins_->list_method(
         op == CompareOp::le || op == CompareOp::lt ? left : right, "issubset", other, {});
     if (op == CompareOp::le || op == CompareOp::ge) return subset;
     return Value::of(
@@ -343,8 +345,9 @@ Value Interpreter::Comparison::order() {
                                                       : "__ge__";
     if (const Value method = run.find_in_order(left.as<values::Instance>()->cls->order, Name(name));
         method.is(Kind::function))
-      return Value::of(run.truth(run.call(
-          run.bind_method(method, left, left.as<values::Instance>()->cls, {}), {{right}, {}, false}, {})));
+      return Value::of(run.truth(
+          run.call(run.object_model_->bind_method(method, left, left.as<values::Instance>()->cls, {}),
+              {{right}, {}, false}, {})));
   }
   return {};
 }

@@ -1,4 +1,5 @@
 // Truth: of values, of comparisons, of `and`, `or` and `not`.
+#include "interpreter/builtins/builtins.hpp"
 #include "interpreter/calls/noted_at.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
@@ -78,7 +79,7 @@ Cond Interpreter::truth(Value value) {
   case Kind::instance: {
     if (const Value method = find_method(value.as<values::Instance>(), Name("__bool__")))
       return truth(call(method, {}, {}));
-    if (const Value plain = plain_member(value); !(plain == value)) return truth(plain);
+    if (const Value plain = builtins_->plain_member(value); !(plain == value)) return truth(plain);
     if (find_method(value.as<values::Instance>(), Name("__len__"))) return truth(length_of(value, {}));
     if (is_presumed(value))
       return asked(value.as<values::Instance>()->name, value, {}, heap().sharing(value));

@@ -1,7 +1,11 @@
 // What lies in things: iterating, and elements.
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/loops/begin_iteration.hpp"
 #include "interpreter/loops/each_iteration.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
+#include "interpreter/statements/contexts.hpp"
 
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/calls/unseen_code.hpp"
@@ -22,43 +26,45 @@ constexpr std::size_t most_elements = 1024;  // of a sequence that is read one b
 }  // namespace
 
 // What __next__ gives until it raises StopIteration.
-std::optional<std::vector<Value>> Interpreter::iterated(Value iterator, Place where) {
-  const Value next = find_method(iterator.as<values::Instance>(), Name("__next__"));
+std::optional<std::vector<Value>> Iterables::iterated(Value iterator, Place where) {
+  const Value next = run_.find_method(iterator.as<values::Instance>(), Name("__next__"));
   if (!next || iterator.as<values::Instance>()->symbolic) return std::nullopt;
-  return until_raised("StopIteration", [&](std::int64_t) { return call(next, {}, where); });
+  return until_raised("StopIteration", [&](std::int64_t) { return run_.call(next, {}, where); });
 }
 // What __getitem__ gives until it raises IndexError: a sequence without __iter__.
-std::optional<std::vector<Value>> Interpreter::counted(Value sequence, Place where) {
+std::optional<std::vector<Value>> Iterables::counted(Value sequence, Place where) {
   if (sequence.as<values::Instance>()->symbolic) return std::nullopt;
-  const Value item = find_method(sequence.as<values::Instance>(), Name("__getitem__"));
+  const Value item = run_.find_method(sequence.as<values::Instance>(), Name("__getitem__"));
   return until_raised(
-      "IndexError", [&](std::int64_t i) { return call(item, {{heap().integer(i)}, {}, false}, where); });
+      "IndexError", [&](std::int64_t i) { return run_.call(item, {{heap().integer(i)}, {}, false}, where); });
 }
-std::optional<std::vector<Value>> Interpreter::until_raised(
+std::optional<std::vector<Value>> Iterables::until_raised(
     std::string_view exception, const std::function<Value(std::int64_t)>& next) {
   std::vector<Value> items;
-  const std::size_t depth = path_.size();
+  const std::size_t depth = run_.path_.size();
   const std::uint64_t from = record_.steps;
-  ++catching_;
-  ++guards_;
+  ++run_.catching_;
+  ++run_.guards_;
   TryTarget target{heap().mark(), depth, {}, false, {}};
-  frame_->tries.push_back(&target);
+  run_.frame_->tries.push_back(&target);
   bool ended = false, certain = true;
   while (!ended && certain) {
     const Value item = next(static_cast<std::int64_t>(items.size()));
-    ended = killed_;
+    ended = run_.killed_;
     // A conditional end, or an exception of another kind, is beyond this.
-    certain = path_.size() == depth && items.size() < most_elements && record_.steps - from < 8'000 && step();
+    certain = run_.path_.size() == depth && items.size() < most_elements && record_.steps - from < 8'000 &&
+        run_.step();
     if (!ended) {
       items.push_back(item);
       certain = certain && target.raises.empty();
     }
   }
-  killed_ = false;
-  frame_->tries.pop_back();
-  --guards_;
-  --catching_;
-  if (!certain || is_instance_of_raised(exception) != symbolic::Answer::yes) return std::nullopt;
+  run_.killed_ = false;
+  run_.frame_->tries.pop_back();
+  --run_.guards_;
+  --run_.catching_;
+  if (!certain || run_.contexts_->is_instance_of_raised(exception) != symbolic::Answer::yes)
+    return std::nullopt;
   return items;
 }
 
@@ -72,7 +78,7 @@ Value begin_iteration(Interpreter& run, Value iterable, Place where) {
 }
 
 // What lies in a value, one by one; nothing where that is not known of each.
-struct Interpreter::Elements {
+struct Iterables::Elements {
   using Known = std::optional<std::vector<Value>>;
 
   Interpreter& run;
@@ -97,10 +103,10 @@ private:
 std::optional<std::vector<Value>> Interpreter::elements(Value iterable, Place where) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return std::nullopt;
-  return Elements{*this, resolve(iterable), where}.result();
+  return Iterables::Elements{*this, resolve(iterable), where}.result();
 }
 
-Interpreter::Elements::Known Interpreter::Elements::result() {
+Iterables::Elements::Known Iterables::Elements::result() {
   switch (iterable.kind) {
   case Kind::tuple: return iterable.as<values::Tuple>()->items;
   case Kind::list: return of_list();
@@ -118,7 +124,7 @@ Interpreter::Elements::Known Interpreter::Elements::result() {
   }
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_list() {
+Iterables::Elements::Known Iterables::Elements::of_list() {
   const auto* state = values::Heap::list_state(iterable);
   if (state->open) return std::nullopt;
   // In which order a set gives its elements is not known.
@@ -128,7 +134,7 @@ Interpreter::Elements::Known Interpreter::Elements::of_list() {
 }
 
 // Lists of as many: one by one what the sides have there.
-Interpreter::Elements::Known Interpreter::Elements::of_choice() {
+Iterables::Elements::Known Iterables::Elements::of_choice() {
   const auto* choice = iterable.as<values::Choice>();
   const Known yes = of_side(choice->yes), no = yes ? of_side(choice->no) : std::nullopt;
   if (!yes || !no || yes->size() != no->size()) return std::nullopt;
@@ -138,7 +144,7 @@ Interpreter::Elements::Known Interpreter::Elements::of_choice() {
   return items;
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_side(Value side) {
+Iterables::Elements::Known Iterables::Elements::of_side(Value side) {
   side = run.resolve(side);
   const bool in_order = side.is(Kind::tuple) ||
       (side.is(Kind::list) && side.as<values::List>()->kind == values::ListKind::list) ||
@@ -146,15 +152,15 @@ Interpreter::Elements::Known Interpreter::Elements::of_side(Value side) {
   return in_order ? run.elements(side, where) : std::nullopt;
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_iterator() {
-  if (is_pending(iterable)) run_generator();
+Iterables::Elements::Known Iterables::Elements::of_iterator() {
+  if (FunctionCalls::is_pending(iterable)) run_generator();
   const auto* state = iterable.as<values::Iterator>()->state.value.as<values::ListState>();
   if (!state || state->open) return std::nullopt;
   return state->items;
 }
 
 // What its body yields becomes the state of the iterator.
-void Interpreter::Elements::run_generator() {
+void Iterables::Elements::run_generator() {
   std::vector<Value> items;
   std::size_t seen = 0;
   const std::size_t depth = run.path_.size();
@@ -170,7 +176,7 @@ void Interpreter::Elements::run_generator() {
   };
   const values::Scope* const scope = iterable.as<values::Iterator>()->scope;
   const int generic = std::exchange(run.generic_depth_, 0);
-  run.drain(iterable, where, collect);
+  run.function_calls_->drain(iterable, where, collect);
   run.generic_depth_ = generic;
   // It never comes to its end, which does not keep the program from taking what it yields.
   if (run.killed_ && seen > 0) run.killed_ = certain = false;
@@ -179,14 +185,14 @@ void Interpreter::Elements::run_generator() {
     state->items = std::move(items);
   } else {
     state->open = true;
-    state->rest = run.any_of(items);
+    state->rest = run.iterables_->any_of(items);
     if (const Value length = scope ? scope->names.value(yielded_name) : Value{}; length.is(Kind::integer))
       state->length = length.integer();
   }
   run.heap().set(iterable.as<values::Iterator>()->state, Value::of(Kind::state, state));
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_range() {
+Iterables::Elements::Known Iterables::Elements::of_range() {
   const auto* range = iterable.as<values::Range>();
   const auto start = run.symbols().value(range->start), stop = run.symbols().value(range->stop),
              step_size = run.symbols().value(range->step);
@@ -200,7 +206,7 @@ Interpreter::Elements::Known Interpreter::Elements::of_range() {
 }
 
 // A key that is there on some ways only is none that is known.
-Interpreter::Elements::Known Interpreter::Elements::of_keys() {
+Iterables::Elements::Known Iterables::Elements::of_keys() {
   const auto* state = values::Heap::dict_state(iterable);
   if (state->open) return std::nullopt;
   std::vector<Value> keys;
@@ -211,7 +217,7 @@ Interpreter::Elements::Known Interpreter::Elements::of_keys() {
   return keys;
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_text() {
+Iterables::Elements::Known Iterables::Elements::of_text() {
   constexpr std::size_t most_letters = 512;  // of a text that is iterated letter by letter
   if (iterable.text().size() > most_letters ||
       std::ranges::any_of(iterable.text(), [](char c) { return c < 0; }))
@@ -222,23 +228,23 @@ Interpreter::Elements::Known Interpreter::Elements::of_text() {
   return letters;
 }
 
-Interpreter::Elements::Known Interpreter::Elements::of_instance() {
+Iterables::Elements::Known Iterables::Elements::of_instance() {
   auto* object = iterable.as<values::Instance>();
   const values::Slot* items = object->attributes.find(Name(values::ContainerState::items));
   if (const Value method = object->cls || !items ? run.find_method(object, Name("__iter__")) : Value{}) {
     const Value produced = run.resolve(run.call(method, {}, where));
-    if (produced.is(Kind::instance)) return run.iterated(produced, where);
+    if (produced.is(Kind::instance)) return run.iterables_->iterated(produced, where);
     return produced == iterable ? std::nullopt : run.elements(produced, where);
   }
   if (items) return run.elements(items->value, where);
   if (object->cls && !object->open &&
       run.find_in_order(object->cls->order, Name("__getitem__")).is(Kind::function))
-    return run.counted(iterable, where);
+    return run.iterables_->counted(iterable, where);
   return std::nullopt;
 }
 
 // The numbers of a vector, as tensors without a dimension.
-Interpreter::Elements::Known Interpreter::Elements::of_tensor() {
+Iterables::Elements::Known Iterables::Elements::of_tensor() {
   values::TensorState state = *iterable.as<values::Tensor>()->now();
   const values::Content* content = run.heap().content_of(state);
   if (!content || content->is_scalar) return std::nullopt;
@@ -267,25 +273,25 @@ Value Interpreter::element(Value iterable, Place where) {
   switch (iterable.kind) {
   case Kind::list:
   case Kind::iterator: {
-    if (iterable.is(Kind::iterator) && is_pending(iterable)) elements(iterable, where);
+    if (iterable.is(Kind::iterator) && FunctionCalls::is_pending(iterable)) elements(iterable, where);
     const auto* state = values::Heap::list_state(iterable);
     if (!state) return heap().unseen("", where);
     std::vector<Value> items = state->items;
     if (state->rest) items.push_back(state->rest);
     for (const Value& item : items) unseen_->open_empty(item);
-    const Value any = any_of(items);
+    const Value any = iterables_->any_of(items);
     return any ? any : heap().unseen("", where);
   }
   case Kind::tuple: {
     for (const Value& item : iterable.as<values::Tuple>()->items) unseen_->open_empty(item);
-    const Value any = any_of(iterable.as<values::Tuple>()->items);
+    const Value any = iterables_->any_of(iterable.as<values::Tuple>()->items);
     return any ? any : heap().unseen("", where);
   }
   case Kind::range: {
     const auto* range = iterable.as<values::Range>();
     symbolic::AtomInfo info;
     info.sharing = symbolic::mix(symbols().sharing(range->start), symbols().sharing(range->step));
-    info.varies = building();
+    info.varies = loops_->building();
     const auto step_size = symbols().value(range->step);
     if (step_size && *step_size > 0) {
       info.lower = symbols().lower(range->start);
@@ -344,12 +350,13 @@ Value Interpreter::element(Value iterable, Place where) {
 }
 
 // The places that a slice picks of so many elements; nullopt if its bounds are not known.
-std::optional<std::vector<std::int64_t>> Interpreter::slice_of(
+std::optional<std::vector<std::int64_t>> Iterables::slice_of(
     std::int64_t size, const values::SliceObject& slice) {
   const auto part = [&](Value value) {
-    return resolve(value).is(Kind::none) || !value ? std::optional<std::int64_t>() : to_constant(value);
+    return run_.resolve(value).is(Kind::none) || !value ? std::optional<std::int64_t>()
+                                                        : run_.to_constant(value);
   };
-  const auto given = [&](Value value) { return value && !resolve(value).is(Kind::none); };
+  const auto given = [&](Value value) { return value && !run_.resolve(value).is(Kind::none); };
   const auto by = given(slice.step) ? part(slice.step) : std::optional<std::int64_t>(1);
   if (!by || *by == 0) return std::nullopt;
   const auto bound = [&](Value value, std::int64_t otherwise) -> std::optional<std::int64_t> {
@@ -367,15 +374,15 @@ std::optional<std::vector<std::int64_t>> Interpreter::slice_of(
 }
 
 // How many it picks of so many that are not known.
-Int Interpreter::length_of_slice(Int size, const values::SliceObject& slice) {
+Int Iterables::length_of_slice(Int size, const values::SliceObject& slice) {
   auto& s = symbols();
-  const auto given = [&](Value value) { return value && !resolve(value).is(Kind::none); };
-  const auto by = given(slice.step) ? to_constant(slice.step) : std::optional<std::int64_t>(1);
+  const auto given = [&](Value value) { return value && !run_.resolve(value).is(Kind::none); };
+  const auto by = given(slice.step) ? run_.to_constant(slice.step) : std::optional<std::int64_t>(1);
   if (!by || *by <= 0) return nullptr;
   bool known = true;
   const auto bound = [&](Value value, Int otherwise) -> Int {
     if (!given(value)) return otherwise;
-    const Int at = to_int(resolve(value));
+    const Int at = run_.to_int(run_.resolve(value));
     if (at && s.lower(at) >= 0) return s.min(at, size);
     const auto constant = at ? s.value(at) : std::nullopt;
     if (constant) return s.max(s.constant(0), s.add(size, at));

@@ -1,9 +1,14 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and
 // comparisons.cpp.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/builtins/texts.hpp"
+#include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/roots/residual.hpp"
 #include "interpreter/statements/module_loader.hpp"
@@ -183,7 +188,7 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   }
   case ExprKind::real: return Value::of(as<RealExpr>(expr).value);
   case ExprKind::string: return heap().string(as<StringExpr>(expr).value);
-  case ExprKind::format: return evaluate_format(as<FormatExpr>(expr));
+  case ExprKind::format: return texts_->evaluate_format(as<FormatExpr>(expr));
   case ExprKind::none: return Value::none();
   case ExprKind::boolean: return heap().boolean(as<BooleanExpr>(expr).value);
   case ExprKind::ellipsis: return Value::ellipsis();
@@ -192,18 +197,18 @@ Value Interpreter::evaluate_inner(const Expr& expr) {
   case ExprKind::attribute: return Evaluation{*this, expr}.attribute(as<AttributeExpr>(expr));
   case ExprKind::subscript: return Evaluation{*this, expr}.subscript(as<SubscriptExpr>(expr));
   case ExprKind::slice: return Evaluation{*this, expr}.slice(as<SliceExpr>(expr));
-  case ExprKind::call: return evaluate_call(as<CallExpr>(expr));
+  case ExprKind::call: return function_calls_->evaluate_call(as<CallExpr>(expr));
   case ExprKind::binary: return Evaluation{*this, expr}.binary(as<BinaryExpr>(expr));
   case ExprKind::unary: return unary(as<UnaryExpr>(expr).op, evaluate(*as<UnaryExpr>(expr).operand), expr);
   case ExprKind::boolean_op: return evaluate_bool(as<BooleanOpExpr>(expr), 0);
   case ExprKind::compare: return evaluate_compare(as<CompareExpr>(expr));
   case ExprKind::conditional: return Evaluation{*this, expr}.conditional(as<ConditionalExpr>(expr));
-  case ExprKind::lambda: return make_lambda(as<LambdaExpr>(expr));
+  case ExprKind::lambda: return function_calls_->make_lambda(as<LambdaExpr>(expr));
   case ExprKind::tuple: return Evaluation{*this, expr}.display(as<TupleExpr>(expr).elements);
   case ExprKind::list: return Evaluation{*this, expr}.display(as<ListExpr>(expr).elements);
   case ExprKind::set: return Evaluation{*this, expr}.display(as<SetExpr>(expr).elements);
   case ExprKind::dict: return Evaluation{*this, expr}.dict(as<DictExpr>(expr));
-  case ExprKind::comprehension: return run_comprehension(as<ComprehensionExpr>(expr));
+  case ExprKind::comprehension: return loops_->run_comprehension(as<ComprehensionExpr>(expr));
   case ExprKind::await: return evaluate(*as<AwaitExpr>(expr).value);
   case ExprKind::yield: return Evaluation{*this, expr}.yielded(as<YieldExpr>(expr).value);
   case ExprKind::yield_from: return Evaluation{*this, expr}.yielded_from(*as<YieldFromExpr>(expr).value);
@@ -358,7 +363,7 @@ Value Interpreter::Evaluation::yielded_from(const Expr& part) {
   if (run.frame_->on_yield) {
     auto consume = *run.frame_->on_yield;
     const Value inner = run.resolve(source);
-    if (is_pending(inner)) return run.drain(inner, where(), consume);
+    if (FunctionCalls::is_pending(inner)) return run.function_calls_->drain(inner, where(), consume);
     if (const auto items = run.take(source, where()))
       for (const Value& item : *items) {
         consume(item);
@@ -395,7 +400,7 @@ std::vector<Value> Interpreter::evaluate_elements(
     if (const auto known = take(spread, here(*part)); known && (!open || of_call))
       items.insert(items.end(), known->begin(), known->end());
     else {
-      if (of_call) of_call->rest_length = open ? nullptr : known_length(resolve(spread));
+      if (of_call) of_call->rest_length = open ? nullptr : iterables_->known_length(resolve(spread));
       open = true;
       last_open = items.size();
       if (const Value tail = resolve(spread);
@@ -457,7 +462,7 @@ Value Interpreter::lookup(Name name, const Expr& node) {
   }
   if (ModuleRun* module = loader_->installed_module(frame_->scope->globals))
     if (const Value found = loader_->lazy_name(*module, name)) return found;
-  if (const Value found = builtin(name)) return found;
+  if (const Value found = builtins_->builtin(name)) return found;
   // What nothing binds, as in a piece of a program: an import that was left out, or something with a role.
   const auto is_local = [&] {
     const auto* info = frame_->scope->info;

@@ -1,8 +1,11 @@
 // What `object[index]` is, by the kind of the object.
 #include "interpreter/builtins/lacking_keys.hpp"
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "syntax/spelling.hpp"
@@ -136,7 +139,7 @@ Value Interpreter::Subscript::of_sequence() {
   if (!items) return run.heap().unseen("", where);
   const auto size = static_cast<std::int64_t>(items->size());
   if (index.is(Kind::slice)) {
-    const auto picked = run.slice_of(size, *index.as<values::SliceObject>());
+    const auto picked = run.iterables_->slice_of(size, *index.as<values::SliceObject>());
     if (!picked) {
       return run.heap().open_list(chosen_by(run, run.element(object, where), index, where),
           length_by_rank(run, index, run.symbols().constant(size)),
@@ -167,7 +170,7 @@ Value Interpreter::Subscript::of_open_list() {
   if (index.is(Kind::slice))
     return run.heap().open_list(chosen_by(run, run.element(object, where), index, where),
         run.limits_.as_rank && state->length
-            ? run.length_of_slice(state->length, *index.as<values::SliceObject>())
+            ? run.iterables_->length_of_slice(state->length, *index.as<values::SliceObject>())
             : length_by_rank(run, index, state->length),
         object.as<values::List>()->kind);
   return chosen_by(run, run.one_of_many(run.element(object, where)), index, where);
@@ -179,7 +182,7 @@ Value Interpreter::Subscript::of_range() {
   if (index.is(Kind::slice)) {
     const auto items = run.elements(object, where);
     const auto picked = items
-        ? run.slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>())
+        ? run.iterables_->slice_of(static_cast<std::int64_t>(items->size()), *index.as<values::SliceObject>())
         : std::nullopt;
     if (!picked) return run.heap().unseen("", where);
     std::vector<Value> part;
@@ -213,7 +216,8 @@ Value Interpreter::Subscript::of_class() {
   }
   if (const Value method = run.find_in_order(cls->order, Name("__class_getitem__"));
       method.is(Kind::function))
-    return run.call_function(*method.as<values::Function>(), {{index}, {}, false}, where, object);
+    return run.function_calls_->call_function(
+        *method.as<values::Function>(), {{index}, {}, false}, where, object);
   return object;  // a generic class
 }
 
@@ -265,7 +269,7 @@ Int Interpreter::Subscript::length_of_part() {
     return run.symbols().fresh({.name = "", .lower = 0, .upper = {}, .sharing = Sharing::unseen});
   if (!run.limits_.as_rank) return nullptr;
   const Value size = run.length_of(object, where);
-  return size.is(Kind::integer) ? run.length_of_slice(size.integer(), *slice) : nullptr;
+  return size.is(Kind::integer) ? run.iterables_->length_of_slice(size.integer(), *slice) : nullptr;
 }
 
 // The same each time that it is asked for.
@@ -308,7 +312,7 @@ Value Interpreter::Subscript::of_text() {
   const auto size = static_cast<std::int64_t>(text.size());
   const bool plain = std::none_of(text.begin(), text.end(), [](char c) { return c < 0; });
   if (plain && index.is(Kind::slice)) {
-    if (const auto picked = run.slice_of(size, *index.as<values::SliceObject>())) {
+    if (const auto picked = run.iterables_->slice_of(size, *index.as<values::SliceObject>())) {
       std::string part;
       for (const std::int64_t i : *picked) part += text[static_cast<std::size_t>(i)];
       return run.heap().string(part);
@@ -331,10 +335,10 @@ Value Interpreter::Subscript::of_library() {
   if (item.is(Kind::string)) {
     if (const Row* row = run.library_.find(
             run.library_.canonical(std::string(symbol_found->path) + "[" + std::string(item.text()) + "]")))
-      return run.call_library(
+      return run.library_calls_->call_library(
           *run.library_symbol(row->path).as<values::LibrarySymbol>(), {}, {}, where, nullptr);
     if (const Row* row = run.library_.find(std::string(symbol_found->path) + ".__getitem__"))
-      return run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
+      return run.library_calls_->call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), {},
           {{item}, {}, false}, where, nullptr);
   }
   return run.heap().unknown("", Sharing::uniform, where);

@@ -1,6 +1,7 @@
 // Kept with the unknown values under names with a '$': items are the same on all paths, and what is stored
 // differs among them.
 #include "interpreter/expressions/unknown_items.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 
 #include "values/kept.hpp"
 

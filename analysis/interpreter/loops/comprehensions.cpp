@@ -1,6 +1,9 @@
 // Comprehensions and generator expressions: element by element where those are known, else as a loop that
 // fills what it makes.
+#include "interpreter/expressions/iterables.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
+#include "interpreter/statements/assignments.hpp"
 
 #include <algorithm>
 
@@ -74,10 +77,10 @@ const values::Choice* either_unlike(Interpreter& run, Value iterable) {
   return yes && no && *yes != *no ? either : nullptr;
 }
 
-Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
+Int LoopRunner::length_of_share(Int size, Int number, Cond condition) {
   auto& s = symbols();
-  if (!size || !number || !limits_.as_rank || !s.is_atom(number)) return nullptr;
-  const std::int64_t parts = limits_.as_rank->world;
+  if (!size || !number || !run_.limits_.as_rank || !s.is_atom(number)) return nullptr;
+  const std::int64_t parts = run_.limits_.as_rank->world;
   for (std::int64_t part = 0; part < parts; ++part)
     if (s.compared(symbolic::Compare::eq, s.mod(number, s.constant(parts)), s.constant(part)) == condition)
       return s.floordiv(s.add(size, s.constant(parts - 1 - part)), s.constant(parts));
@@ -85,7 +88,7 @@ Int Interpreter::length_of_share(Int size, Int number, Cond condition) {
 }
 
 // A list, set, dict or generator that is made of others: what is known of its elements, and how many it has.
-struct Interpreter::Comprehension {
+struct LoopRunner::Comprehension {
   Interpreter& run;
   const ComprehensionExpr& expr;
   values::Scope* outer;
@@ -123,16 +126,16 @@ private:
   Int length_of_open(const values::ListState& state);
 };
 
-Value Interpreter::run_comprehension(const ComprehensionExpr& expr) {
-  if (expr.generators.size() > max_generators) return heap().unseen("", here(expr));
+Value LoopRunner::run_comprehension(const ComprehensionExpr& expr) {
+  if (expr.generators.size() > max_generators) return heap().unseen("", run_.here(expr));
   auto* scope = heap().make<values::Scope>();
-  scope->parent = frame_->scope;
-  scope->globals = frame_->scope->globals;
-  Comprehension made{*this, expr, frame_->scope, scope, {}, {}, false, {}, nullptr, nullptr, nullptr};
+  scope->parent = run_.frame_->scope;
+  scope->globals = run_.frame_->scope->globals;
+  Comprehension made{run_, expr, run_.frame_->scope, scope, {}, {}, false, {}, nullptr, nullptr, nullptr};
   return made.result();
 }
 
-Value Interpreter::Comprehension::result() {
+Value LoopRunner::Comprehension::result() {
   if (run.killed_) return {};
   const Value first = run.resolve(run.evaluate(*expr.generators[0].iterable));
   const auto* either = either_unlike(run, first);
@@ -141,7 +144,7 @@ Value Interpreter::Comprehension::result() {
       either->condition, run.here(expr), [&] { return over(either->yes); }, [&] { return over(either->no); });
 }
 
-Value Interpreter::Comprehension::over(Value first) {
+Value LoopRunner::Comprehension::over(Value first) {
   items.clear();
   keys.clear();
   open = false;
@@ -154,7 +157,7 @@ Value Interpreter::Comprehension::over(Value first) {
   return is_set() && !open ? run.make_set(std::move(items)) : as_list();
 }
 
-void Interpreter::Comprehension::add_element(bool certain) {
+void LoopRunner::Comprehension::add_element(bool certain) {
   const Value value = run.evaluate(*expr.element);
   const Value mapped = expr.value ? run.evaluate(*expr.value) : Value{};
   const Value kept = expr.value ? mapped : value;
@@ -168,7 +171,7 @@ void Interpreter::Comprehension::add_element(bool certain) {
   }
 }
 
-void Interpreter::Comprehension::run_generator(std::size_t level, bool certain, Value given) {
+void LoopRunner::Comprehension::run_generator(std::size_t level, bool certain, Value given) {
   if (!run.step() || run.killed_) return;
   if (level == expr.generators.size()) return add_element(certain);
   const Generator& generator = expr.generators[level];
@@ -190,7 +193,7 @@ void Interpreter::Comprehension::run_generator(std::size_t level, bool certain, 
 
 // A generator reads as far as it is asked. What reads it to its end uses the iterator up; of any other reader
 // it is not known how much is left.
-void Interpreter::Comprehension::leave_read(Value iterator) {
+void LoopRunner::Comprehension::leave_read(Value iterator) {
   if (run.read_whole_ == &expr) return run.heap().set_list(iterator, {});
   values::ListState left;
   left.open = true;
@@ -200,7 +203,7 @@ void Interpreter::Comprehension::leave_read(Value iterator) {
 
 // `int(path.stem) % world == rank`: what is the rank's own it sees from what there is, and how many these are
 // is a number of each rank. Of indices it is known.
-bool Interpreter::Comprehension::takes_its_own(Value item, Cond condition) const {
+bool LoopRunner::Comprehension::takes_its_own(Value item, Cond condition) const {
   if (run.symbols().sharing(condition) == Sharing::uniform) return false;
   if (item.is(Kind::tuple) && !item.as<values::Tuple>()->items.empty())
     item = run.resolve(item.as<values::Tuple>()->items.front());
@@ -219,9 +222,9 @@ bool Interpreter::Comprehension::takes_its_own(Value item, Cond condition) const
   return asks_it && asks_rank;
 }
 
-void Interpreter::Comprehension::run_iteration(std::size_t level, Value iterable, Value item, bool certain) {
+void LoopRunner::Comprehension::run_iteration(std::size_t level, Value iterable, Value item, bool certain) {
   const Generator& generator = expr.generators[level];
-  run.run_assign(*generator.target, item);
+  run.assignments_->run_assign(*generator.target, item);
   auto& s = run.symbols();
   Cond all = s.boolean(true);
   for (const Expr* condition : generator.conditions) {
@@ -237,7 +240,7 @@ void Interpreter::Comprehension::run_iteration(std::size_t level, Value iterable
           ? run.resolve(item.as<values::Tuple>()->items.front())
           : run.resolve(item);
       share = numbered.is(Kind::integer)
-          ? run.length_of_share(run.known_length(iterable), numbered.integer(), all)
+          ? run.loops_->length_of_share(run.iterables_->known_length(iterable), numbered.integer(), all)
           : nullptr;
     }
   }
@@ -245,7 +248,7 @@ void Interpreter::Comprehension::run_iteration(std::size_t level, Value iterable
 }
 
 // Experts by the hundred: may one be made, and stand for all?
-bool Interpreter::Comprehension::may_be_equivalent(std::size_t level, std::size_t count) const {
+bool LoopRunner::Comprehension::may_be_equivalent(std::size_t level, std::size_t count) const {
   constexpr std::size_t most_made_each = 4;  // a few are cheaper made than compared
   const Generator& generator = expr.generators[level];
   return level == 0 && count > most_made_each && has_one_generator() && generator.conditions.empty() &&
@@ -253,7 +256,7 @@ bool Interpreter::Comprehension::may_be_equivalent(std::size_t level, std::size_
       expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
 }
 
-void Interpreter::Comprehension::run_known(
+void LoopRunner::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
   const bool equivalent = may_be_equivalent(level, known.size());
   const std::uint64_t made_each =
@@ -262,7 +265,7 @@ void Interpreter::Comprehension::run_known(
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
     const Value before = i == 0 && equivalent ? known[i] : Value{};
-    if (before) run.run_assign(*expr.generators[level].target, before);
+    if (before) run.assignments_->run_assign(*expr.generators[level].target, before);
     const auto mark = run.heap().mark();
     run_iteration(level, iterable, known[i], certain);
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
@@ -282,7 +285,7 @@ void Interpreter::Comprehension::run_known(
   }
 }
 
-void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
+void LoopRunner::Comprehension::run_any(std::size_t level, Value iterable) {
   const Generator& generator = expr.generators[level];
   auto& s = run.symbols();
   if (level == 0 && has_one_generator() && generator.conditions.empty()) {
@@ -296,17 +299,17 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
   open = true;
   LoopShape shape;
   shape.place = run.here(expr);
-  shape.trips = run.trips_of(iterable);
+  shape.trips = run.iterables_->trips_of(iterable);
   if (level == 0) {
     dealt = shape.trips;
-    whole = run.known_length(iterable);
+    whole = run.iterables_->known_length(iterable);
   }
   // A generator may be read in part.
   const bool makes_all = level == 0 && has_one_generator() &&
       (expr.comprehension != ComprehensionKind::generator || run.read_whole_ == &expr);
-  if (makes_all && generator.conditions.empty()) shape.length = run.known_length(iterable);
+  if (makes_all && generator.conditions.empty()) shape.length = run.iterables_->known_length(iterable);
   const std::size_t begin = run.block_->events.size();
-  run.run_generic_loop(shape, [&] {
+  run.loops_->run_generic_loop(shape, [&] {
     if (level == 0) rest = {};
     run_iteration(level, iterable,
         for_an_iteration(run.heap(), run.element(iterable, run.here(*generator.iterable))), false);
@@ -316,19 +319,19 @@ void Interpreter::Comprehension::run_any(std::size_t level, Value iterable) {
 }
 
 // Of iterations that are dealt out by a filter only its own count for this rank.
-void Interpreter::Comprehension::note_share(std::size_t at) {
+void LoopRunner::Comprehension::note_share(std::size_t at) {
   auto& events = run.record_.events;
   const Event* const made = run.block_->events[at];
   for (std::size_t i = events.size(); made->kind == EventKind::loop && i-- > 0;) {
     if (events[i].get() != made) continue;
     auto& event = static_cast<LoopEvent&>(*events[i]);
     event.length = share;
-    event.counts = run.iteration_counts(share);
+    event.counts = run.loops_->iteration_counts(share);
     return;
   }
 }
 
-Value Interpreter::Comprehension::as_dict() {
+Value LoopRunner::Comprehension::as_dict() {
   const Value dict = run.heap().dict({});
   std::vector<std::pair<Value, Value>> made;
   for (std::size_t i = 0; i < items.size(); ++i) made.push_back({keys[i], items[i]});
@@ -343,7 +346,7 @@ Value Interpreter::Comprehension::as_dict() {
   return run.heap().dict(std::move(state.items), state.open, state.rest);
 }
 
-Value Interpreter::Comprehension::as_list() {
+Value LoopRunner::Comprehension::as_list() {
   const auto kind = is_set()                               ? values::ListKind::set
       : expr.comprehension == ComprehensionKind::generator ? values::ListKind::iterator
                                                            : values::ListKind::list;
@@ -357,7 +360,7 @@ Value Interpreter::Comprehension::as_list() {
 }
 
 // How many elements a list has of which none is there for certain. Null: nobody knows.
-Int Interpreter::Comprehension::length_of_open(const values::ListState& state) {
+Int LoopRunner::Comprehension::length_of_open(const values::ListState& state) {
   auto& s = run.symbols();
   if (dealt == Sharing::local) filtered = dealt;
   if (!state.items.empty()) return nullptr;

@@ -3,6 +3,7 @@
 // for them.
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/index_uses.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "values/devices.hpp"
 
 #include <algorithm>
@@ -144,27 +145,27 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
 
 }  // namespace
 
-bool Interpreter::skips_equal_iterations() const {
-  return limits_.as_rank || policy_.skips_equal_iterations || dry_runs_ > 0;
+bool LoopRunner::skips_equal_iterations() const {
+  return run_.limits_.as_rank || run_.policy_.skips_equal_iterations || run_.dry_runs_ > 0;
 }
 
-bool Interpreter::rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items,
+bool LoopRunner::rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items,
     std::size_t ran, values::Mark before, const Block& iteration) {
   if (!skips_equal_iterations() || ran < 2 || items.size() - ran < 2 || !is_quiet(iteration)) return false;
   const Value last = items[ran - 1];
-  IndexUses uses(*this, stmt, *frame_->scope, last);
+  IndexUses uses(run_, stmt, *run_.frame_->scope, last);
   if (uses.indices().empty() ? !last.is(Kind::instance) : !uses.are_known()) return false;
   Likeness likeness(heap());
   for (const auto& [slot, value] : heap().written(before)) {
     if (slot->birth > before.clock) continue;
-    const auto& names = frame_->scope->names.entries();
+    const auto& names = run_.frame_->scope->names.entries();
     const auto found = std::ranges::find(names, slot, [](const auto& each) { return each.second; });
     if (found == names.end()) return false;
     const bool is_index = std::ranges::find(uses.indices(), found->first) != uses.indices().end();
     if (!is_index && !likeness.holds(value, slot->value)) return false;
   }
   const auto equivalent = [&](Value a, Value b) {
-    return Likeness(heap(), attributes_read_, library_.types().module).holds(a, b);
+    return Likeness(heap(), run_.attributes_read_, run_.library_.types().module).holds(a, b);
   };
   return std::all_of(items.begin() + static_cast<std::ptrdiff_t>(ran), items.end(),
       [&](Value item) { return uses.holds(item, equivalent); });

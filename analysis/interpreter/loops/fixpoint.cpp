@@ -2,6 +2,7 @@
 // before every iteration. Iterations are run dry on it; what an iteration changes is widened; then one
 // iteration is run for the record.
 #include "interpreter/calls/noted_events.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/loops/next_iteration.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -183,7 +184,7 @@ void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began)
 
 }  // namespace
 
-class Interpreter::Fixpoint {
+class LoopRunner::Fixpoint {
 public:
   Fixpoint(Interpreter& run, const LoopShape& shape, const std::function<Flow()>& iteration)
       : run_(run), shape_(shape), iteration_(iteration),
@@ -228,19 +229,19 @@ private:
 };
 
 // Runs an iteration from the loop's head.
-Flow Interpreter::Fixpoint::run_once(const Speculation& from, Block& into, bool look) {
+Flow LoopRunner::Fixpoint::run_once(const Speculation& from, Block& into, bool look) {
   const values::Mark mark = from.mark();
   run_.block_ = &into;
   target_.emplace(LoopTarget{mark, mark, from.depth(), {}, {}});
   run_.frame_->loops.push_back(&*target_);
-  keyed_begin_ = run_.keyed_.size();
-  const Flow flow = run_.run_iteration(*target_, iteration_, true);
+  keyed_begin_ = run_.loops_->keyed_.size();
+  const Flow flow = run_.loops_->run_iteration(*target_, iteration_, true);
   run_.frame_->loops.pop_back();
   run_.killed_ = false;
   run_.block_ = block_;
   keyed_.clear();
-  for (std::size_t i = keyed_begin_; i < run_.keyed_.size(); ++i) {
-    const KeyedItem& each = run_.keyed_[i];
+  for (std::size_t i = keyed_begin_; i < run_.loops_->keyed_.size(); ++i) {
+    const KeyedItem& each = run_.loops_->keyed_[i];
     keyed_.insert(each.slot);
     if (is_made_since(run_.symbols(), each.of->items[each.item].first, began_))
       of_iteration_.insert(each.slot);
@@ -307,24 +308,24 @@ static Value either_object(Interpreter& run, Value before, Value end) {
 }
 
 // The iteration is taken back: nothing asks for the keys that it made any more.
-void Interpreter::Fixpoint::forget_keys() {
-  for (std::size_t i = keyed_begin_; i < run_.keyed_.size(); ++i)
-    if (const KeyedItem& each = run_.keyed_[i]; of_iteration_.contains(each.slot))
+void LoopRunner::Fixpoint::forget_keys() {
+  for (std::size_t i = keyed_begin_; i < run_.loops_->keyed_.size(); ++i)
+    if (const KeyedItem& each = run_.loops_->keyed_[i]; of_iteration_.contains(each.slot))
       each.of->items[each.item].first = {};
 }
 
 // Makes the head's state one that holds at the end of the iteration, too; false: it was.
-bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
+bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   bool changed = false;
   for (const auto& [slot, left] : ends_) {
     const Value before = slot->value;
-    Value end = run_.without_made(left, mark.clock);
+    Value end = run_.loops_->without_made(left, mark.clock);
     const auto* later = begun_as_none(run_.symbols(), before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
     // A key that no iteration had before is one of this iteration: `d[i] = x`. No other asks for it.
     const bool of_iteration = before.is(Kind::unknown) &&
         (of_iteration_.contains(slot) || (to_unknown && keyed_.contains(slot)));
-    if ((widened_.contains(slot) && run_.covers(later ? later->yes : before, end)) ||
+    if ((widened_.contains(slot) && run_.loops_->covers(later ? later->yes : before, end)) ||
         only_poisoned(before, end) || of_iteration)
       continue;
     Value wide = begins_as_none(before, end) ? end : either_object(run_, later ? later->yes : before, end);
@@ -336,7 +337,8 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
           later ? later->condition : run_.symbols().opaque(std::string(some_iteration), carried_sharing_),
           wide, Value::none());
     forgive(heap(), before, wide);
-    if (run_.building() && (wide.is(Kind::integer) || wide.is(Kind::unknown))) wide = run_.any_of_wide(wide);
+    if (run_.loops_->building() && (wide.is(Kind::integer) || wide.is(Kind::unknown)))
+      wide = run_.loops_->any_of_wide(wide);
     if (to_unknown && !wide.is(Kind::state))
       wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
     heap().set(*slot, wide);
@@ -348,7 +350,7 @@ bool Interpreter::Fixpoint::widen(values::Mark mark, bool to_unknown) {
 }
 
 // True: the head's state holds for every iteration.
-bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
+bool LoopRunner::Fixpoint::dry_run(bool first, bool to_unknown) {
   Block scratch;
   ++run_.dry_runs_;
   Speculation trial(run_, Speculation::Of::trial);
@@ -360,10 +362,10 @@ bool Interpreter::Fixpoint::dry_run(bool first, bool to_unknown) {
   return !widen(trial.mark(), to_unknown) || !run_.step();
 }
 
-Flow Interpreter::Fixpoint::run_for_good(bool look) {
+Flow LoopRunner::Fixpoint::run_for_good(bool look) {
   const bool told = run_.dry_runs_ == 0;
   if (run_.limits_.as_rank && told && shape_.length && !run_.symbols().value(shape_.length))
-    event_->counts = run_.iteration_counts(shape_.length);
+    event_->counts = run_.loops_->iteration_counts(shape_.length);
   if (told)
     for (values::Slot* slot : carries_) {
       run_.noted_->mark_earlier(slot->value);
@@ -375,7 +377,7 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
   Block& into = event_->iterations.emplace_back();
   run_.block_ = &into;
   if (carried_)
-    if (OperationEvent* left = run_.record_implied(
+    if (OperationEvent* left = run_.noted_->record_implied(
             values::InternalRow::carried, {}, {Value::of(Kind::unknown, carried_)}, {}, {}))
       run_.append(left);
   iteration_begin_ = run_.record_.events.size();
@@ -386,7 +388,7 @@ Flow Interpreter::Fixpoint::run_for_good(bool look) {
 
 // Runs an iteration for good. Nothing: it showed that it began with too little, and was taken back; the head
 // has what it lacked.
-std::optional<Flow> Interpreter::Fixpoint::try_for_good() {
+std::optional<Flow> LoopRunner::Fixpoint::try_for_good() {
   const auto known = std::pair(
       std::unordered_set<values::Slot*>(carries_.begin(), carries_.end()), histories_);
   const Flow flow = run_for_good(true);
@@ -409,9 +411,9 @@ std::optional<Flow> Interpreter::Fixpoint::try_for_good() {
 // widened is likely to change once more. Inside a dry run one iteration is enough, or a loop in loops would
 // be run twice as often for each of them: its outcome is thrown away but for what is changed, and that is
 // known after it as any iteration may have left it.
-Flow Interpreter::Fixpoint::stabilize() {
+Flow LoopRunner::Fixpoint::stabilize() {
   if (run_.dry_runs_ > 0) {
-    ++run_.dry_loops_;
+    ++run_.loops_->dry_loops_;
     const Flow flow = run_for_good(true);
     const values::Delta left = last_->writes();
     last_->rewind_heap();
@@ -420,16 +422,16 @@ Flow Interpreter::Fixpoint::stabilize() {
     heap().apply(left);
     return flow;
   }
-  const std::uint64_t loops = run_.dry_loops_;
+  const std::uint64_t loops = run_.loops_->dry_loops_;
   if (dry_run(true, false)) return run_for_good(false);
-  if (run_.dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
+  if (run_.loops_->dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
   if (const auto flow = try_for_good()) return *flow;
   for (int pass = 2; pass < most_passes && run_.step() && !dry_run(false, true); ++pass) {}
   return run_for_good(false);
 }
 
 // What failed in the first iteration, and not in the one that stands for all.
-void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
+void LoopRunner::Fixpoint::tell_first_failures(LoopEvent& event) {
   const auto& events = run_.record_.events;
   const auto begin = events.begin() + static_cast<std::ptrdiff_t>(iteration_begin_), end = events.end();
   for (const ProblemEvent* failure : failures_)
@@ -442,7 +444,7 @@ void Interpreter::Fixpoint::tell_first_failures(LoopEvent& event) {
       event.iterations[0].events.push_back(failure);
 }
 
-Flow Interpreter::Fixpoint::run() {
+Flow LoopRunner::Fixpoint::run() {
   struct Iterations {
     symbolic::Context& symbols;
     const std::uint64_t began;
@@ -459,10 +461,10 @@ Flow Interpreter::Fixpoint::run() {
   event_->first = shape_.first;
 
   // A module that a loop around imports runs its loops by itself: what was noted before stays.
-  const std::size_t keyed = run_.keyed_.size();
+  const std::size_t keyed = run_.loops_->keyed_.size();
   ++run_.generic_depth_;
   Flow flow = stabilize();
-  if (--run_.generic_depth_ == 0) run_.keyed_.resize(keyed);
+  if (--run_.generic_depth_ == 0) run_.loops_->keyed_.resize(keyed);
   tell_first_failures(*event_);
   if (!event_->iterations[0].events.empty()) run_.append(event_);
   last_->forget_path();
@@ -479,8 +481,14 @@ Flow Interpreter::Fixpoint::run() {
   return run_.merge_exits(*last_, target_->breaks, flow, nullptr, true);
 }
 
-Flow Interpreter::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& iteration) {
-  return Fixpoint(*this, shape, iteration).run();
+void Interpreter::note_keyed(const KeyedItem& item) { loops_->note_keyed(item); }
+
+void LoopRunner::note_keyed(const KeyedItem& item) {
+  if (run_.generic_depth_ > 0) keyed_.push_back(item);
+}
+
+Flow LoopRunner::run_generic_loop(const LoopShape& shape, const std::function<Flow()>& iteration) {
+  return Fixpoint(run_, shape, iteration).run();
 }
 
 }  // namespace stepzero::interpreter

@@ -1,6 +1,9 @@
 // `for`. Over known elements it is unrolled within a budget; of the others any one iteration stands for all,
 // and the first and the last are run by themselves where something is known of them alone.
+#include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
+#include "interpreter/calls/noted_events.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/loops/begin_iteration.hpp"
 #include "interpreter/loops/each_iteration.hpp"
@@ -10,6 +13,7 @@
 #include "interpreter/loops/last_iteration.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/statements/assignments.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -172,7 +176,7 @@ bool fails_at(const Block& block, Place place) {
 
 // A `for` whose iterations are run by their statements: each by itself where they are few and known, else any
 // one of them for all.
-struct Interpreter::ForLoop {
+struct LoopRunner::ForLoop {
   Interpreter& run;
   const ForStmt& stmt;
   Value iterable;
@@ -213,39 +217,40 @@ private:
   void prove_of_each_kind(std::size_t begin);
 };
 
-Flow Interpreter::run_for(const ForStmt& stmt) {
-  Value iterable = resolve(evaluate(*stmt.iterable));
-  if (killed_) {
-    killed_ = false;
-    return leave(ExitKind::raise, stmt, raised_);
+Flow LoopRunner::run_for(const ForStmt& stmt) {
+  Value iterable = run_.resolve(run_.evaluate(*stmt.iterable));
+  if (run_.killed_) {
+    run_.killed_ = false;
+    return run_.leave(ExitKind::raise, stmt, run_.raised_);
   }
   if (const Value made = refuse_nothing(
-          *this, iterable, "it cannot be iterated over (TypeError)", here(*stmt.iterable)))
+          run_, iterable, "it cannot be iterated over (TypeError)", run_.here(*stmt.iterable)))
     iterable = made;
   // An object whose `__iter__` yields is gone through as what that gives.
   if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls &&
       !iterable.as<values::Instance>()->symbolic)
-    if (const Value method = find_method(iterable.as<values::Instance>(), Name("__iter__"));
+    if (const Value method = run_.find_method(iterable.as<values::Instance>(), Name("__iter__"));
         method.is(Kind::bound)) {
-      const Value function = resolve(method.as<values::Bound>()->function);
+      const Value function = run_.resolve(method.as<values::Bound>()->function);
       const auto* given = function.is(Kind::function) ? function.as<values::Function>()->stmt : nullptr;
       if (given && given->scope.is_generator)
-        if (const Value generator = resolve(call(method, {}, here(*stmt.iterable))); is_pending(generator))
+        if (const Value generator = run_.resolve(run_.call(method, {}, run_.here(*stmt.iterable)));
+            FunctionCalls::is_pending(generator))
           iterable = generator;
     }
-  if (is_pending(iterable)) return run_generator_loop(stmt, iterable);
+  if (FunctionCalls::is_pending(iterable)) return run_generator_loop(stmt, iterable);
   const auto over = [&](Value one) {
-    ForLoop loop{*this, stmt, begin_iteration(*this, one, here(*stmt.iterable)), symbols()};
+    ForLoop loop{run_, stmt, begin_iteration(run_, one, run_.here(*stmt.iterable)), symbols()};
     return loop.result();
   };
-  if (const auto* either = either_unlike(*this, iterable))
-    return fork(
-        either->condition, nullptr, here(*stmt.iterable), [&] { return over(either->yes); },
+  if (const auto* either = either_unlike(run_, iterable))
+    return run_.fork(
+        either->condition, nullptr, run_.here(*stmt.iterable), [&] { return over(either->yes); },
         [&] { return over(either->no); });
   return over(iterable);
 }
 
-Flow Interpreter::ForLoop::result() {
+Flow LoopRunner::ForLoop::result() {
   is_iterator = iterable.is(Kind::iterator) ||
       (iterable.is(Kind::list) && iterable.as<values::List>()->kind == values::ListKind::iterator);
   if (const auto flow = unrolled()) return *flow;
@@ -253,8 +258,8 @@ Flow Interpreter::ForLoop::result() {
   const bool counted = is_counted();
   shape.stmt = &stmt;
   shape.place = {run.chunk_, stmt.header};
-  shape.trips = run.trips_of(iterable);
-  shape.length = run.known_length(iterable);
+  shape.trips = run.iterables_->trips_of(iterable);
+  shape.length = run.iterables_->known_length(iterable);
   // A loader of what each rank has of its own.
   if (iterable.is(Kind::instance) && shape.length && run.symbols().sharing(shape.length) == Sharing::local)
     shape.trips = symbolic::mix(shape.trips, Sharing::local);
@@ -273,13 +278,13 @@ Flow Interpreter::ForLoop::result() {
   const Flow flow = run_any_iteration(counted, [&](Value) {
     if (yielding.once && yielding.condition && yielding.condition->kind == ExprKind::compare)
       yielded = number
-          ? run.length_of_share(shape.length, number, run.truth(run.evaluate(*yielding.condition)))
+          ? run.loops_->length_of_share(shape.length, number, run.truth(run.evaluate(*yielding.condition)))
           : nullptr;
   });
   auto& events = run.block_->events;
   events.insert(events.begin() + static_cast<std::ptrdiff_t>(std::min(so_far, events.size())),
       failures.begin(), failures.end());
-  if (!failures.empty()) return run.run_else(stmt.body, stmt.orelse, flow);
+  if (!failures.empty()) return run.loops_->run_else(stmt.body, stmt.orelse, flow);
   if (const LoopEvent* event = misfit ? loop_since(so_far) : nullptr;
       event && !leaves_the_loop(event->iterations[0]))
     run.append(misfit);
@@ -293,11 +298,11 @@ Flow Interpreter::ForLoop::result() {
   if (!kinds.empty() && events.size() > so_far && events[so_far]->kind == EventKind::loop &&
       !leaves_the_loop(static_cast<const LoopEvent*>(events[so_far])->iterations[0]))
     prove_of_each_kind(begin);
-  return run.run_else(stmt.body, stmt.orelse, flow);
+  return run.loops_->run_else(stmt.body, stmt.orelse, flow);
 }
 
 // The loop's own event, where it is the last one of the block since `event`.
-const LoopEvent* Interpreter::ForLoop::loop_since(std::size_t event) const {
+const LoopEvent* LoopRunner::ForLoop::loop_since(std::size_t event) const {
   const auto& events = run.block_->events;
   return events.size() > event && events.back()->kind == EventKind::loop
       ? static_cast<const LoopEvent*>(events.back())
@@ -305,7 +310,7 @@ const LoopEvent* Interpreter::ForLoop::loop_since(std::size_t event) const {
 }
 
 // Runs an iteration by itself, for what fails in it whatever is not known.
-void Interpreter::ForLoop::run_alone(
+void LoopRunner::ForLoop::run_alone(
     Value item, const std::function<void()>& prepare, std::vector<const ProblemEvent*>& found) {
   Block scratch;
   Block* const block = run.block_;
@@ -318,10 +323,10 @@ void Interpreter::ForLoop::run_alone(
     if (prepare) prepare();
     LoopTarget target{trial.mark(), trial.mark(), trial.depth(), {}, {}};
     run.frame_->loops.push_back(&target);
-    run.run_iteration(
+    run.loops_->run_iteration(
         target,
         [&] {
-          run.run_assign(*stmt.target, item);
+          run.assignments_->run_assign(*stmt.target, item);
           return run.run_block(stmt.body);
         },
         true);
@@ -334,11 +339,12 @@ void Interpreter::ForLoop::run_alone(
 }
 
 // The last iteration with its smaller batch, after one with a whole batch.
-void Interpreter::ForLoop::run_last(Value item, const Speculation& iteration, std::size_t first_event) {
+void LoopRunner::ForLoop::run_last(Value item, const Speculation& iteration, std::size_t first_event) {
   misfit = nullptr;
   values::Heap& heap = run.heap();
-  const auto last = may_run_alone() && !run.guarded() ? last_iteration(run, item, run.known_length(iterable))
-                                                      : std::nullopt;
+  const auto last = may_run_alone() && !run.guarded()
+      ? last_iteration(run, item, run.iterables_->known_length(iterable))
+      : std::nullopt;
   if (!last) return;
   std::vector<const ProblemEvent*> found;
   const std::size_t last_event = run.record_.events.size(), doubts = s.doubts();
@@ -356,7 +362,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& iteration, st
   run.incremental_->replay().doubts += s.doubts() - doubts;
   const ProblemEvent* failure = failure_of_last_iteration(run.record_, found, first_event, last_event);
   if (!failure) return;
-  misfit = run.record_implied(values::InternalRow::misfits, last->loader,
+  misfit = run.noted_->record_implied(values::InternalRow::misfits, last->loader,
       {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size),
           heap.string(failure->text)},
       {}, failure->place);
@@ -364,7 +370,7 @@ void Interpreter::ForLoop::run_last(Value item, const Speculation& iteration, st
 }
 
 // Each iteration by itself; absent where they are too many, or take too long.
-std::optional<Flow> Interpreter::ForLoop::unrolled() {
+std::optional<Flow> LoopRunner::ForLoop::unrolled() {
   const auto items = run.elements(iterable, run.here(*stmt.iterable));
   if (!items || items->size() > max_unrolled) return {};
   Flow flow;
@@ -372,12 +378,12 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
   const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
   if (is_iterator) run.heap().set_list(iterable, {});
   const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
-  const std::uint64_t budget = run.building() ? unroll_steps_building
-      : iterable.is(Kind::range)              ? std::min(unroll_steps_range, left / unroll_share)
+  const std::uint64_t budget = run.loops_->building() ? unroll_steps_building
+      : iterable.is(Kind::range)                      ? std::min(unroll_steps_range, left / unroll_share)
       : run.record_.conditions.contains(values::RecordCondition::counted)
       ? std::min(unroll_steps_counted, left / unroll_share)
       : unroll_steps_list;
-  if (run.run_unrolled(stmt, *items, budget, flow)) return flow;
+  if (run.loops_->run_unrolled(stmt, *items, budget, flow)) return flow;
   if (is_iterator) run.heap().set_list(iterable, whole);
   if (items->size() > 1) first = run.resolve(items->front());
   // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of
@@ -396,7 +402,7 @@ std::optional<Flow> Interpreter::ForLoop::unrolled() {
 // Over `iter(function, last)`, as a `while` that calls the function: each iteration by itself as long as it
 // is known whether what it gives is the last. Absent, and nothing has happened, where it is not: then
 // `so_far` gets the first ones, in the run of one rank that was told of messages.
-std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
+std::optional<Flow> LoopRunner::ForLoop::asked(std::vector<Block>& so_far) {
   const Value both = iterable.is(Kind::instance)
       ? iterable.as<values::Instance>()->attributes.value(called_each_iteration)
       : Value{};
@@ -415,7 +421,7 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
                                                     : KnownIterations::Next::another;
       },
       [&] {
-        run.run_assign(*stmt.target, item);
+        run.assignments_->run_assign(*stmt.target, item);
         return run.run_block(stmt.body);
       });
   if (!flow && run.limits_.as_rank && run.limits_.as_rank->told && run.dry_runs_ == 0 &&
@@ -426,16 +432,17 @@ std::optional<Flow> Interpreter::ForLoop::asked(std::vector<Block>& so_far) {
 
 // The first number of a range of many, or of nobody knows how many, is known: `if step % 100 == 0` holds for
 // it.
-bool Interpreter::ForLoop::is_counted() const {
+bool LoopRunner::ForLoop::is_counted() const {
   return iterable.is(Kind::range) && s.value(iterable.as<values::Range>()->start) && !first_fails &&
-      may_run_alone() && !run.building() && stmt.target->kind == ExprKind::name &&
+      may_run_alone() && !run.loops_->building() && stmt.target->kind == ExprKind::name &&
       asks_for(stmt.body, as<NameExpr>(*stmt.target).id);
 }
 
 // The last number of a range that is all known. Null: it is not, or no index either.
-Int Interpreter::ForLoop::last_number() const {
-  if (!iterable.is(Kind::range) || run.limits_.as_rank || !run.policy_.looks_for_failures || run.building() ||
-      stmt.target->kind != ExprKind::name || !takes_by(stmt.body, as<NameExpr>(*stmt.target).id))
+Int LoopRunner::ForLoop::last_number() const {
+  if (!iterable.is(Kind::range) || run.limits_.as_rank || !run.policy_.looks_for_failures ||
+      run.loops_->building() || stmt.target->kind != ExprKind::name ||
+      !takes_by(stmt.body, as<NameExpr>(*stmt.target).id))
     return nullptr;
   const auto* range = iterable.as<values::Range>();
   constexpr std::int64_t most = std::int64_t{1} << 40;
@@ -446,7 +453,7 @@ Int Interpreter::ForLoop::last_number() const {
 }
 
 // What fails in the last iteration, whatever the others leave, if each comes to its end.
-void Interpreter::ForLoop::tell_last(std::size_t so_far) {
+void LoopRunner::ForLoop::tell_last(std::size_t so_far) {
   // Of a loop in which nothing happens there is no event.
   const LoopEvent* event = loop_since(so_far);
   if (event && leaves_the_loop(event->iterations[0])) return;
@@ -456,7 +463,7 @@ void Interpreter::ForLoop::tell_last(std::size_t so_far) {
 
 // Takes the iteration that was just run back, runs that of the number by itself, and goes on after the
 // former.
-void Interpreter::ForLoop::run_number(Speculation& iteration, const std::vector<Cond>& path, Int chosen,
+void LoopRunner::ForLoop::run_number(Speculation& iteration, const std::vector<Cond>& path, Int chosen,
     std::vector<const ProblemEvent*>& found) {
   const std::vector<Cond> path_after = std::exchange(run.path_, path);
   const values::Delta changed = iteration.take();
@@ -471,8 +478,8 @@ void Interpreter::ForLoop::run_number(Speculation& iteration, const std::vector<
 }
 
 // `begun` is called in each iteration once the target has its value.
-Flow Interpreter::ForLoop::run_any_iteration(bool counted, const std::function<void(Value)>& begun) {
-  return run.run_generic_loop(shape, [&] {
+Flow LoopRunner::ForLoop::run_any_iteration(bool counted, const std::function<void(Value)>& begun) {
+  return run.loops_->run_generic_loop(shape, [&] {
     const Value each = run.element(iterable, run.here(*stmt.iterable));
     kinds.clear();
     if (int budget = most_parts; first && !first_fails && run.dry_runs_ == 0)
@@ -486,7 +493,7 @@ Flow Interpreter::ForLoop::run_any_iteration(bool counted, const std::function<v
         ? run.resolve(given.as<values::Tuple>()->items.front())
         : run.resolve(given);
     number = numbered.is(Kind::integer) ? numbered.integer() : nullptr;
-    run.run_assign(*stmt.target, given);
+    run.assignments_->run_assign(*stmt.target, given);
     begun(given);
     const Flow flow = run.run_block(stmt.body);
     const std::uint64_t steps = run.record_.steps - from;
@@ -506,7 +513,7 @@ Flow Interpreter::ForLoop::run_any_iteration(bool counted, const std::function<v
 }
 
 // `for i in range(most): if i >= n: break` at the top of the iteration: it makes n iterations, and no more.
-void Interpreter::ForLoop::end_early(std::size_t begin) {
+void LoopRunner::ForLoop::end_early(std::size_t begin) {
   const auto* range = iterable.is(Kind::range) ? iterable.as<values::Range>() : nullptr;
   if (!range || s.value(range->start) != 0 || s.value(range->step) != 1) return;
   auto& events = run.record_.events;
@@ -523,13 +530,13 @@ void Interpreter::ForLoop::end_early(std::size_t begin) {
         (yes ? branch.yes : branch.no).events.clear();
       }
     event.length = s.min(shape.length, count);
-    event.counts = run.iteration_counts(event.length);
+    event.counts = run.loops_->iteration_counts(event.length);
     return;
   }
 }
 
 // Iterations that are dealt out to the ranks: only its own count for this one.
-void Interpreter::ForLoop::deal_out(std::size_t begin) {
+void LoopRunner::ForLoop::deal_out(std::size_t begin) {
   auto& events = run.record_.events;
   for (std::size_t i = events.size(); i-- > begin;) {
     if (events[i].get() != run.block_->events.back()) continue;
@@ -538,12 +545,12 @@ void Interpreter::ForLoop::deal_out(std::size_t begin) {
                                                      : nullptr;
     if (!dealt || leaves_the_loop(event.iterations[0])) return;
     for (const bool yes : {true, false})
-      if (const Int share = run.length_of_share(
+      if (const Int share = run.loops_->length_of_share(
               shape.length, number, yes ? dealt->condition : s.logical_not(dealt->condition))) {
         for (std::size_t k = begin; k < events.size(); ++k)
           if (events[k].get() == dealt) static_cast<BranchEvent&>(*events[k]).condition = s.boolean(yes);
         event.length = share;
-        event.counts = run.iteration_counts(share);
+        event.counts = run.loops_->iteration_counts(share);
       }
     return;
   }
@@ -551,7 +558,7 @@ void Interpreter::ForLoop::deal_out(std::size_t begin) {
 
 // Some iteration comes to each kind: what fails for one of them alone fails. Of one kind the first failure,
 // from which others may follow.
-void Interpreter::ForLoop::prove_of_each_kind(std::size_t begin) {
+void LoopRunner::ForLoop::prove_of_each_kind(std::size_t begin) {
   std::unordered_set<Cond> told;
   for (std::size_t i = begin; i < run.record_.events.size(); ++i) {
     if (run.record_.events[i]->kind != EventKind::problem) continue;

@@ -6,7 +6,7 @@
 
 namespace stepzero::interpreter {
 
-std::optional<Flow> Interpreter::KnownIterations::all(
+std::optional<Flow> LoopRunner::KnownIterations::all(
     const std::function<Next()>& next, const std::function<Flow()>& body) {
   Speculation trial(run, Speculation::Of::trial);
   const std::size_t depth = trial.depth();
@@ -28,7 +28,7 @@ std::optional<Flow> Interpreter::KnownIterations::all(
     }
     known = answer != Next::unknown;
     ended = answer == Next::none;
-    if (answer == Next::another) flow = run.run_iteration(target, body, false);
+    if (answer == Next::another) flow = run.loops_->run_iteration(target, body, false);
     // A way out that depends on what is not known: the iterations after it may or may not be.
     known = known && run.path_.size() == depth && run.record_.steps - from < most_steps && run.step();
     if (!ended || !iteration.events.empty()) iterations.push_back(std::move(iteration));

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "interpreter/interpreter.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 
 namespace stepzero::interpreter {
 
-struct Interpreter::KnownIterations {
+struct LoopRunner::KnownIterations {
   enum class Next : std::uint8_t { unknown, none, another };
 
   Interpreter& run;

@@ -1,4 +1,4 @@
-// What is known of the iterations of a loop. Shared by the files of Interpreter that run loops and
+// What is known of the iterations of a loop. Shared by the files of LoopRunner that run loops and
 // comprehensions.
 #pragma once
 

@@ -1,11 +1,15 @@
 // What loops share, loops over generators, and `while`: run iteration by iteration within a budget, else by
 // any one iteration.
+#include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/loops/each_iteration.hpp"
 #include "interpreter/loops/known_iterations.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/statements/assignments.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
 #include "values/kept.hpp"
@@ -53,8 +57,8 @@ bool has_break(syntax::Block body) {
 
 }  // namespace
 
-Sharing Interpreter::trips_of(Value iterable) {
-  iterable = resolve(iterable);
+Sharing Iterables::trips_of(Value iterable) {
+  iterable = run_.resolve(iterable);
   switch (iterable.kind) {
   case Kind::list: {
     const auto* state = values::Heap::list_state(iterable);
@@ -100,34 +104,34 @@ Sharing Interpreter::trips_of(Value iterable) {
   }
 }
 
-bool Interpreter::run_unrolled(
+bool LoopRunner::run_unrolled(
     const ForStmt& stmt, const std::vector<Value>& items, std::uint64_t budget, Flow& flow) {
-  Speculation iterations(*this, Speculation::Of::trial);
+  Speculation iterations(run_, Speculation::Of::trial);
   const std::size_t depth = iterations.depth();
   const std::uint64_t from = record_.steps;
-  Block* const block = block_;
+  Block* const block = run_.block_;
   auto* event = record_.event<LoopEvent>();
-  event->place = {chunk_, stmt.header};
-  event->calls = site_;
+  event->place = {run_.chunk_, stmt.header};
+  event->calls = run_.site_;
   event->stmt = &stmt;
   event->unrolled = true;
   event->iterations.resize(items.size());
   LoopTarget target{iterations.mark(), iterations.mark(), depth, {}, {}};
-  frame_->loops.push_back(&target);
+  run_.frame_->loops.push_back(&target);
   flow = Flow::normal;
   bool fits = true;
   // A loop inside watches what the iterations around read before it, too.
   std::unordered_set<const values::Slot*> read;
-  const bool watches = !attributes_read_ && skips_equal_iterations();
-  if (watches) attributes_read_ = &read;
+  const bool watches = !run_.attributes_read_ && skips_equal_iterations();
+  if (watches) run_.attributes_read_ = &read;
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
-    block_ = &event->iterations[i];
+    run_.block_ = &event->iterations[i];
     const auto before = heap().mark();
     flow = run_iteration(
         target,
         [&] {
-          run_assign(*stmt.target, items[i]);
-          return run_block(stmt.body);
+          run_.assignments_->run_assign(*stmt.target, items[i]);
+          return run_.run_block(stmt.body);
         },
         false);
     const std::uint64_t used = record_.steps - from;
@@ -135,23 +139,23 @@ bool Interpreter::run_unrolled(
       fits = false;
       break;
     }
-    if (flow == Flow::normal && target.breaks.empty() && path_.size() == depth &&
+    if (flow == Flow::normal && target.breaks.empty() && run_.path_.size() == depth &&
         rest_is_equivalent(stmt, items, i + 1, before, event->iterations[i])) {
       event->iterations.resize(i + 1);
-      run_assign(*stmt.target, items.back());
+      run_.assignments_->run_assign(*stmt.target, items.back());
       break;
     }
   }
-  if (watches) attributes_read_ = nullptr;
-  frame_->loops.pop_back();
-  block_ = block;
+  if (watches) run_.attributes_read_ = nullptr;
+  run_.frame_->loops.pop_back();
+  run_.block_ = block;
   if (!fits) return false;
   iterations.commit();
   bool any = false;
   for (const Block& iteration : event->iterations) any = any || !iteration.events.empty();
-  if (any) append(event);
-  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
-  if (!target.breaks.empty()) flow = merge_exits(iterations, target.breaks, flow, nullptr, false);
+  if (any) run_.append(event);
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_.run_block(stmt.orelse);
+  if (!target.breaks.empty()) flow = run_.merge_exits(iterations, target.breaks, flow, nullptr, false);
   return true;
 }
 
@@ -167,12 +171,12 @@ bool yields_at_several_places(const Frame& generator) {
 }
 }  // namespace
 
-Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
-  Frame* const frame = frame_;
-  const std::uint32_t chunk = chunk_;
-  Speculation iterations(*this);
+Flow LoopRunner::run_generator_loop(const ForStmt& stmt, Value generator) {
+  Frame* const frame = run_.frame_;
+  const std::uint32_t chunk = run_.chunk_;
+  Speculation iterations(run_);
   const std::size_t depth = iterations.depth();
-  const int generic = generic_depth_;
+  const int generic = run_.generic_depth_;
   LoopTarget target{iterations.mark(), iterations.mark(), depth, {}, {}};
   frame->loops.push_back(&target);
   bool loose = false;
@@ -180,50 +184,50 @@ Flow Interpreter::run_generator_loop(const ForStmt& stmt, Value generator) {
   std::function<Value(Value)> body = [&](Value yielded) {
     // A yield in a loop of any number of iterations, or under a condition, is an iteration that may or may
     // not be.
-    const bool uncertain = generic_depth_ != generic || path_.size() != conditions;
+    const bool uncertain = run_.generic_depth_ != generic || run_.path_.size() != conditions;
     loose = loose || uncertain;
-    Frame* const inner = frame_;
-    const std::uint32_t inner_chunk = chunk_;
+    Frame* const inner = run_.frame_;
+    const std::uint32_t inner_chunk = run_.chunk_;
     // Of several yields each is what the generator may give: as a choice, which the loop goes through.
-    const std::size_t assumed = assumed_.size();
-    if (path_.size() > conditions && yields_at_several_places(*inner))
-      for (std::size_t i = conditions; i < path_.size(); ++i) assumed_.push_back(path_[i]);
-    frame_ = frame;
-    chunk_ = chunk;
+    const std::size_t assumed = run_.assumed_.size();
+    if (run_.path_.size() > conditions && yields_at_several_places(*inner))
+      for (std::size_t i = conditions; i < run_.path_.size(); ++i) run_.assumed_.push_back(run_.path_[i]);
+    run_.frame_ = frame;
+    run_.chunk_ = chunk;
     const Flow flow = run_iteration(
         target,
         [&] {
-          run_assign(*stmt.target, yielded);
-          return run_block(stmt.body);
+          run_.assignments_->run_assign(*stmt.target, yielded);
+          return run_.run_block(stmt.body);
         },
         uncertain);
-    frame_ = inner;
-    chunk_ = inner_chunk;
-    assumed_.resize(assumed);
-    if (!uncertain) conditions = path_.size();
-    if (flow == Flow::dead) killed_ = true;
+    run_.frame_ = inner;
+    run_.chunk_ = inner_chunk;
+    run_.assumed_.resize(assumed);
+    if (!uncertain) conditions = run_.path_.size();
+    if (flow == Flow::dead) run_.killed_ = true;
     return Value::none();
   };
-  drain(generator, here(*stmt.iterable), body);
+  run_.function_calls_->drain(generator, run_.here(*stmt.iterable), body);
   frame->loops.pop_back();
-  Flow flow = killed_ ? Flow::dead : Flow::normal;
-  killed_ = false;
-  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_block(stmt.orelse);
+  Flow flow = run_.killed_ ? Flow::dead : Flow::normal;
+  run_.killed_ = false;
+  if (flow == Flow::normal && !stmt.orelse.empty()) flow = run_.run_block(stmt.orelse);
   iterations.commit();
-  return merge_exits(iterations, target.breaks, flow, nullptr, loose);
+  return run_.merge_exits(iterations, target.breaks, flow, nullptr, loose);
 }
 
 // Is an object being made, or a library's code run? There a loop over a range makes layers: it is no loop of
 // training steps.
-bool Interpreter::building() const {
-  for (const Frame* frame = frame_; frame; frame = frame->outer) {
+bool LoopRunner::building() const {
+  for (const Frame* frame = run_.frame_; frame; frame = frame->outer) {
     if (frame->function && frame->function->name.text() == "__init__") return true;
-    if (frame->scope && loader_->installed_module(frame->scope->globals)) return true;
+    if (frame->scope && run_.loader_->installed_module(frame->scope->globals)) return true;
   }
   return false;
 }
 
-Int Interpreter::known_length(Value iterable) {
+Int Iterables::known_length(Value iterable) {
   switch (iterable.kind) {
   case Kind::tuple:
     return symbols().constant(static_cast<std::int64_t>(iterable.as<values::Tuple>()->items.size()));
@@ -233,26 +237,27 @@ Int Interpreter::known_length(Value iterable) {
       return state->open ? state->length : symbols().constant(static_cast<std::int64_t>(state->items.size()));
     return nullptr;
   case Kind::range: {
-    const Value length = resolve(length_of(iterable, {}));
+    const Value length = run_.resolve(run_.length_of(iterable, {}));
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::unknown: {
     // Of what the program asks how long it is.
     const values::Slot* asked = iterable.as<values::Unknown>()->attributes.find(
         Name(values::UnknownState::len));
-    const Value length = limits_.as_rank || (asked && asked->value) ? resolve(length_of(iterable, {}))
-                                                                    : Value{};
+    const Value length = run_.limits_.as_rank || (asked && asked->value)
+        ? run_.resolve(run_.length_of(iterable, {}))
+        : Value{};
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::instance: {
     if (iterable.as<values::Instance>()->cls)
       return nullptr;  // it may have a __len__ of its own, which is not to be run
-    const Value length = resolve(length_of(iterable, {}));
+    const Value length = run_.resolve(run_.length_of(iterable, {}));
     return length.is(Kind::integer) ? length.integer() : nullptr;
   }
   case Kind::choice: {
-    const Int one = known_length(resolve(iterable.as<values::Choice>()->yes)),
-              other = known_length(resolve(iterable.as<values::Choice>()->no));
+    const Int one = known_length(run_.resolve(iterable.as<values::Choice>()->yes)),
+              other = known_length(run_.resolve(iterable.as<values::Choice>()->no));
     return one && other && symbols().compare(symbolic::Compare::eq, one, other) == symbolic::Answer::yes
         ? one
         : nullptr;
@@ -262,31 +267,31 @@ Int Interpreter::known_length(Value iterable) {
 }
 
 // What follows `else` is left out where an iteration broke off.
-Flow Interpreter::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
+Flow LoopRunner::run_else(syntax::Block body, syntax::Block orelse, Flow flow) {
   if (flow != Flow::normal || orelse.empty()) return flow;
-  if (!has_break(body)) return run_block(orelse);
-  return fork(
-      symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_block(orelse); },
+  if (!has_break(body)) return run_.run_block(orelse);
+  return run_.fork(
+      symbols().opaque("no break", Sharing::unseen), nullptr, {}, [&] { return run_.run_block(orelse); },
       [] { return Flow::normal; });
 }
 
 // Iterations whose conditions are known are run one by one. Absent, and nothing has happened: something is
 // not known, or it takes too long; then `first` gets the first ones, in the run of one rank.
-std::optional<Flow> Interpreter::run_known_iterations(const WhileStmt& stmt, std::vector<Block>& first) {
-  KnownIterations known{*this, stmt, stmt.header, stmt.orelse, while_steps};
+std::optional<Flow> LoopRunner::run_known_iterations(const WhileStmt& stmt, std::vector<Block>& first) {
+  KnownIterations known{run_, stmt, stmt.header, stmt.orelse, while_steps};
   const auto flow = known.all(
       [&] {
-        const Cond holds = truth(evaluate(*stmt.test));
-        const symbolic::Answer answer = killed_ ? symbolic::Answer::unknown : symbols().decide(holds);
+        const Cond holds = run_.truth(run_.evaluate(*stmt.test));
+        const symbolic::Answer answer = run_.killed_ ? symbolic::Answer::unknown : symbols().decide(holds);
         return answer == symbolic::Answer::unknown ? KnownIterations::Next::unknown
             : answer == symbolic::Answer::no       ? KnownIterations::Next::none
                                                    : KnownIterations::Next::another;
       },
-      [&] { return run_block(stmt.body); });
+      [&] { return run_.run_block(stmt.body); });
   // What follows them is not known, but who compares ranks may see from them that there are more than on
   // another. What it sends in them is certain, too: who is told of messages may be told of more by that.
-  const bool told = limits_.as_rank && limits_.as_rank->told;
-  if (!flow && limits_.as_rank && !known.ended && dry_runs_ == 0 && generic_depth_ == 0 &&
+  const bool told = run_.limits_.as_rank && run_.limits_.as_rank->told;
+  if (!flow && run_.limits_.as_rank && !known.ended && run_.dry_runs_ == 0 && run_.generic_depth_ == 0 &&
       (told || known.iterations.size() > most_first_iterations)) {
     known.iterations.resize(
         told ? std::min(known.iterations.size(), most_reported_iterations) : most_first_iterations);
@@ -295,45 +300,45 @@ std::optional<Flow> Interpreter::run_known_iterations(const WhileStmt& stmt, std
   return flow;
 }
 
-Flow Interpreter::run_while(const WhileStmt& stmt) {
+Flow LoopRunner::run_while(const WhileStmt& stmt) {
   std::vector<Block> first_iterations;
   if (const auto flow = run_known_iterations(stmt, first_iterations)) return *flow;
   LoopShape shape;
   shape.stmt = &stmt;
-  shape.place = {chunk_, stmt.header};
+  shape.place = {run_.chunk_, stmt.header};
   shape.first = std::move(first_iterations);
   // A test that takes the next message is a part of its iteration: `while True`, and a way out after the
   // test.
   if (stmt.orelse.empty() && has_call(*stmt.test)) {
-    Speculation trial(*this, Speculation::Of::trial);
+    Speculation trial(run_, Speculation::Of::trial);
     Block alone;
-    block_ = &alone;
-    const Cond holds = truth(evaluate(*stmt.test));
-    const bool takes_message = !killed_ && communicates(alone) &&
+    run_.block_ = &alone;
+    const Cond holds = run_.truth(run_.evaluate(*stmt.test));
+    const bool takes_message = !run_.killed_ && communicates(alone) &&
         symbols().decide(holds) == symbolic::Answer::unknown;
     trial.discard();
     if (takes_message) {
       shape.endless = true;
       return run_generic_loop(shape, [&] {
-        const Cond goes_on = truth(evaluate(*stmt.test));
-        if (std::exchange(killed_, false)) return leave(ExitKind::raise, stmt, raised_);
-        return fork(
-            goes_on, nullptr, here(*stmt.test), [&] { return run_block(stmt.body); },
-            [&] { return leave(ExitKind::break_, stmt, {}); });
+        const Cond goes_on = run_.truth(run_.evaluate(*stmt.test));
+        if (std::exchange(run_.killed_, false)) return run_.leave(ExitKind::raise, stmt, run_.raised_);
+        return run_.fork(
+            goes_on, nullptr, run_.here(*stmt.test), [&] { return run_.run_block(stmt.body); },
+            [&] { return run_.leave(ExitKind::break_, stmt, {}); });
       });
     }
   }
-  const Cond first = truth(asked_for_truth(*this, evaluate(*stmt.test), here(*stmt.test)));
-  if (killed_) {
-    killed_ = false;
-    return leave(ExitKind::raise, stmt, raised_);
+  const Cond first = run_.truth(asked_for_truth(run_, run_.evaluate(*stmt.test), run_.here(*stmt.test)));
+  if (run_.killed_) {
+    run_.killed_ = false;
+    return run_.leave(ExitKind::raise, stmt, run_.raised_);
   }
-  if (symbols().decide(first) == symbolic::Answer::no) return run_block(stmt.orelse);
+  if (symbols().decide(first) == symbolic::Answer::no) return run_.run_block(stmt.orelse);
   shape.trips = symbols().sharing(first);
   shape.endless = stmt.test->kind == ExprKind::boolean || stmt.test->kind == ExprKind::integer;
   const std::size_t begin = record_.events.size();
   const Flow flow = run_generic_loop(shape, [&] {
-    const Cond holds = truth(evaluate(*stmt.test));
+    const Cond holds = run_.truth(run_.evaluate(*stmt.test));
     if (symbols().decide(holds) == symbolic::Answer::no) return Flow::dead;
     // What depends on the rank's number alone its own run knows, unless it went through a tensor or a float.
     const Cond plain =
@@ -342,8 +347,8 @@ Flow Interpreter::run_while(const WhileStmt& stmt) {
     if (const Sharing asked = symbols().sharing(holds); computed || asked != Sharing::divergent)
       shape.trips = symbolic::mix(shape.trips, asked);
     symbols().assume(holds);
-    path_.push_back(holds);
-    return run_block(stmt.body);
+    run_.path_.push_back(holds);
+    return run_.run_block(stmt.body);
   });
   // What later iterations ask may be another thing than what the first one knows.
   for (std::size_t i = begin; i < record_.events.size(); ++i)

@@ -1,6 +1,7 @@
 // Any one of several objects that were made alike, such as the layers of a model: what they have in common,
 // as one object.
 #include "interpreter/loops/merged_values.hpp"
+#include "interpreter/expressions/iterables.hpp"
 
 #include "values/kept.hpp"
 
@@ -36,7 +37,7 @@ bool have_equivalent_parts(
 }  // namespace
 
 // Any one of several values: what holds for each of them.
-struct Interpreter::AnyOf {
+struct Iterables::AnyOf {
   Interpreter& run;
   std::span<const Value> items;
   int depth;
@@ -56,11 +57,11 @@ private:
   }
 };
 
-Value Interpreter::any_of(std::span<const Value> items, int depth) {
-  return AnyOf{*this, items, depth}.result();
+Value Iterables::any_of(std::span<const Value> items, int depth) {
+  return AnyOf{run_, items, depth}.result();
 }
 
-Value Interpreter::AnyOf::result() {
+Value Iterables::AnyOf::result() {
   if (items.size() < 2) return items.empty() ? Value{} : items.front();
   if (all([&](const Value& item) { return item == items.front(); })) return items.front();
   const Kind kind = items.front().kind;
@@ -75,13 +76,13 @@ Value Interpreter::AnyOf::result() {
   }
 }
 
-Value Interpreter::AnyOf::merged() {
+Value Iterables::AnyOf::merged() {
   Value any;
   for (const Value& item : items) any = run.heap().merge(any, item, Sharing::uniform);
   return any;
 }
 
-Value Interpreter::AnyOf::of_objects() {
+Value Iterables::AnyOf::of_objects() {
   std::vector<std::vector<Value>> kinds;
   for (const Value& item : items) {
     const auto* object = item.as<values::Instance>();
@@ -106,7 +107,7 @@ Value Interpreter::AnyOf::of_objects() {
 
 // What holds for each of the objects of one class: what differs becomes a number or a tensor that may be any
 // of theirs.
-Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
+Value Iterables::AnyOf::of_one_class(std::span<const Value> of) {
   const auto* first = of.front().as<values::Instance>();
   // The attributes of all, by the names of the first.
   std::vector<std::pair<syntax::Name, std::vector<Value>>> columns;
@@ -138,7 +139,7 @@ Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
   made->of_many = true;
   bool same = true;
   for (const auto& [name, column] : columns) {
-    const Value any = run.any_of(column, depth + 1);
+    const Value any = run.iterables_->any_of(column, depth + 1);
     same = same && any == column.front();
     run.heap().slot_of(made->attributes, name).value = any;  // it is new: no write
   }
@@ -146,7 +147,7 @@ Value Interpreter::AnyOf::of_one_class(std::span<const Value> of) {
   return same ? of.front() : Value::of(Kind::instance, made);
 }
 
-Value Interpreter::AnyOf::of_lists() {
+Value Iterables::AnyOf::of_lists() {
   const auto kind = items.front().as<values::List>()->kind;
   const auto* first = values::Heap::list_state(items.front());
   for (const Value& item : items) {
@@ -168,13 +169,13 @@ Value Interpreter::AnyOf::of_lists() {
     }
     std::vector<Value> column;
     for (const Value& item : items) column.push_back(run.resolve(values::Heap::list_state(item)->items[i]));
-    parts.push_back(run.any_of(column, depth + 1));
+    parts.push_back(run.iterables_->any_of(column, depth + 1));
     same = same && parts.back() == column.front();
   }
   return same ? items.front() : run.heap().list(std::move(parts), kind);
 }
 
-Value Interpreter::AnyOf::of_dicts() {
+Value Iterables::AnyOf::of_dicts() {
   const auto* first = values::Heap::dict_state(items.front());
   const auto like_first = [&](const Value& item) {
     const auto* state = values::Heap::dict_state(item);
@@ -190,12 +191,12 @@ Value Interpreter::AnyOf::of_dicts() {
     std::vector<Value> column;
     for (const Value& item : items)
       column.push_back(run.resolve(values::Heap::dict_state(item)->items[i].second));
-    parts.push_back({first->items[i].first, run.any_of(column, depth + 1)});
+    parts.push_back({first->items[i].first, run.iterables_->any_of(column, depth + 1)});
   }
   return run.heap().dict(std::move(parts));
 }
 
-Value Interpreter::AnyOf::of_tensors() {
+Value Iterables::AnyOf::of_tensors() {
   const values::TensorRole role = items.front().as<values::Tensor>()->role;
   const auto* first = items.front().as<values::Tensor>()->now();
   const bool equivalent = all([&](const Value& item) {
@@ -212,7 +213,7 @@ Value Interpreter::AnyOf::of_tensors() {
   return any;
 }
 
-Value Interpreter::AnyOf::of_integers() {
+Value Iterables::AnyOf::of_integers() {
   symbolic::AtomInfo info;
   info.sharing = Sharing::uniform;
   for (const Value& item : items) {

@@ -1,6 +1,7 @@
 // The order that widening needs (does one value stand for another?), and one iteration of a loop. Their
 // fixpoint is in fixpoint.cpp.
 #include "interpreter/calls/noted_events.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "symbolic/supposition.hpp"
@@ -168,13 +169,13 @@ void failures_of_first_iteration(const Block& block, std::vector<const ProblemEv
 
 // The modules that iterations of a loop make and put into a list are not there before the loop is run for
 // good: of the list it is known only that there may be more in it.
-Value Interpreter::without_made(Value state, std::uint64_t since) {
+Value LoopRunner::without_made(Value state, std::uint64_t since) {
   if (!state.is(Kind::state)) return state;
   const auto* list = dynamic_cast<values::ListState*>(state.object());
   if (!list) return state;
   const auto made = [&](Value item) {
     return item.is(Kind::instance) && item.as<values::Instance>()->attributes.birth > since &&
-        is_a(item, library_.types().module);
+        run_.is_a(item, run_.library_.types().module);
   };
   if (!made(list->rest) && std::none_of(list->items.begin(), list->items.end(), made)) return state;
   auto* other = heap().make<values::ListState>();
@@ -186,7 +187,7 @@ Value Interpreter::without_made(Value state, std::uint64_t since) {
 }
 
 // A size that each iteration of a loop has its own of.
-Value Interpreter::any_of_wide(Value wide) {
+Value LoopRunner::any_of_wide(Value wide) {
   if (wide.is(Kind::unknown)) {
     wide.as<values::Unknown>()->of_many = true;
     return wide;
@@ -222,7 +223,7 @@ Value given_by(Value value) {
 }
 }  // namespace
 
-bool Interpreter::covers(Value wide, Value value) const {
+bool LoopRunner::covers(Value wide, Value value) const {
   if (wide == value) return true;
   if (const Value any = given_by(wide), other = given_by(value); any && other) return covers(any, other);
   if (wide.is(Kind::unknown)) {
@@ -307,7 +308,7 @@ bool Interpreter::covers(Value wide, Value value) const {
       if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
       return std::ranges::all_of(d->items, [&](const auto& item) {
         const auto held = std::ranges::find_if(
-            c->items, [&](const auto& other) { return same_key(other.first, item.first); });
+            c->items, [&](const auto& other) { return run_.same_key(other.first, item.first); });
         return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second)
                                       : in_rest(item.second);
       });
@@ -321,9 +322,9 @@ bool Interpreter::covers(Value wide, Value value) const {
   }
 }
 
-Flow Interpreter::run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
-  if (target.iterations++ > 0 && dry_runs_ == 0) {
-    noted_->mark_earlier(target.iteration_mark);
+Flow LoopRunner::run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose) {
+  if (target.iterations++ > 0 && run_.dry_runs_ == 0) {
+    run_.noted_->mark_earlier(target.iteration_mark);
     auto* mark = record_.earlier ? heap().make<values::Unknown>() : nullptr;
     bool any = false;
     if (mark)
@@ -331,26 +332,26 @@ Flow Interpreter::run_iteration(LoopTarget& target, const std::function<Flow()>&
         if (slot->birth <= target.mark.clock && has_history(slot->value))
           any = mark_carried(heap(), record_.earlier, mark, slot->value) || any;
     if (any)
-      if (OperationEvent* event = record_implied(
+      if (OperationEvent* event = run_.noted_->record_implied(
               values::InternalRow::carried, {}, {Value::of(Kind::unknown, mark)}, {}, {}))
-        append(event);
+        run_.append(event);
   }
-  Speculation begin(*this);
+  Speculation begin(run_);
   target.iteration_mark = begin.mark();
   target.kept.clear();
   Flow flow = body();
-  if (flow == Flow::normal) noted_->record_kept(target);
+  if (flow == Flow::normal) run_.noted_->record_kept(target);
   begin.commit();
-  return merge_exits(begin, target.continues, flow, nullptr, loose);
+  return run_.merge_exits(begin, target.continues, flow, nullptr, loose);
 }
 
-IterationCounts Interpreter::iteration_counts(Int length) {
+IterationCounts LoopRunner::iteration_counts(Int length) {
   auto& s = symbols();
   std::map<std::string, Int> sizes;
   bool named = true;
   s.atoms(length, [&](Int atom) {
     const auto* info = s.atom_info(atom);
-    named = named && info && !info->name.empty() && !resized_.contains(info->name) &&
+    named = named && info && !info->name.empty() && !run_.resized_.contains(info->name) &&
         sizes.try_emplace(info->name, atom).first->second == atom;
   });
   if (!named || sizes.empty() || sizes.size() > 2) return {};
@@ -368,8 +369,8 @@ IterationCounts Interpreter::iteration_counts(Int length) {
       for (const auto& [atom, value] : values)
         possible = possible && supposed.assume(s.compared(symbolic::Compare::eq, atom, s.constant(value)));
     }
-    for (std::size_t i = 0; possible && i < path_.size(); ++i)
-      possible = s.evaluate(path_[i], values) != symbolic::Answer::no;
+    for (std::size_t i = 0; possible && i < run_.path_.size(); ++i)
+      possible = s.evaluate(run_.path_[i], values) != symbolic::Answer::no;
     const auto iterations = possible ? s.value(s.substitute(length, values)) : std::nullopt;
     found.iterations.push_back(iterations ? *iterations : IterationCounts::never);
     more = false;

@@ -1,5 +1,7 @@
 // A class as a root: an object of it is made on symbols, what its methods may have set by then is not known,
 // and the methods run on it.
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
@@ -85,7 +87,8 @@ void RootRunner::ClassRoot::run_methods(
 
 void RootRunner::ClassRoot::call_row_of(std::string_view class_path, std::string_view method) {
   if (const Row* row = run.method_row(class_path, method))
-    run.call_library(*run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+    run.library_calls_->call_library(
+        *run.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
 }
 
 void RootRunner::ClassRoot::construct(Root& root) {
@@ -120,7 +123,7 @@ void RootRunner::ClassRoot::run_constructor(const values::Function& function, Ro
   constructor = &function;
   if (run.with_defaults_)
     root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
-  run.run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
+  run.function_calls_->run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
 }
 
 // What a method may set that the constructor does not call is not known in the others. Those of the bases

@@ -1,4 +1,6 @@
 // Where runs start: the file as a program; then, on symbols, the functions and methods that it did not reach.
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
@@ -410,7 +412,7 @@ void RootRunner::run_root(
       });
   run_.expected_ += fails;
   const auto body = [&] {
-    return run_.run_function(function, scope, {function.chunk, function.stmt->name_span},
+    return run_.function_calls_->run_function(function, scope, {function.chunk, function.stmt->name_span},
         function.stmt->scope.is_generator ? &ignore : nullptr);
   };
   Cond when = made_under.value_or(nullptr);
@@ -492,7 +494,8 @@ void RootRunner::run_built(std::size_t from, bool by_function) {
     if (const Row* row = by_function
             ? nullptr
             : run_.method_row(run_.library_.types().module, values::InternalRow::may_lie_on_gpu))
-      run_.call_library(*run_.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
+      run_.library_calls_->call_library(
+          *run_.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
     run_root(*forward.as<values::Function>(), self, object->cls);
     elsewhere.keep_new_objects();
   }

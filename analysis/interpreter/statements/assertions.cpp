@@ -1,6 +1,7 @@
 // assert: what it states holds from here on. One that states something false of sizes is a problem, told with
 // the values.
 #include "interpreter/statements/assertions.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
 
 #include "interpreter/roots/required_ndims.hpp"
@@ -209,7 +210,7 @@ void Assertions::record_open_assertion(const AssertStmt& stmt, Cond holds) {
   event->stmt = &stmt;
   run_.append(event);
   if (run_.catching_ == 0) return;
-  if (OperationEvent* raised = run_.record_implied(values::InternalRow::raised, {},
+  if (OperationEvent* raised = run_.noted_->record_implied(values::InternalRow::raised, {},
           {run_.library_symbol("builtins.AssertionError")}, {}, event->place))
     event->no.events.push_back(raised);
 }

@@ -1,7 +1,11 @@
 // `=`, `+=` and annotated assignments, and what goes to each kind of target.
+#include "interpreter/statements/assignments.hpp"
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/roots/annotations.hpp"
@@ -35,7 +39,7 @@ std::size_t spread_part(const Expr& target, const Expr& value) {
 
 // One statement that assigns. Where an expression in it does not return, the run is `killed_` and nothing
 // more is done.
-struct Interpreter::Assignment {
+struct Assignments::Assignment {
   Interpreter& run;
   const Stmt& stmt;
   Place where{run.chunk_, stmt.span};
@@ -58,8 +62,8 @@ private:
   }
 };
 
-void Interpreter::run_assignment(const Stmt& stmt) {
-  Assignment assignment{*this, stmt};
+void Assignments::run_assignment(const Stmt& stmt) {
+  Assignment assignment{run_, stmt};
   switch (stmt.kind) {
   case StmtKind::assign: return assignment.plain(as<AssignStmt>(stmt));
   case StmtKind::aug_assign: return assignment.augmented(as<AugAssignStmt>(stmt));
@@ -67,16 +71,16 @@ void Interpreter::run_assignment(const Stmt& stmt) {
   }
 }
 
-void Interpreter::Assignment::annotated(const AnnAssignStmt& assign) {
+void Assignments::Assignment::annotated(const AnnAssignStmt& assign) {
   if (!assign.value) return;
   const Value value = run.evaluate(*assign.value);
   if (!run.killed_)
     run.annotations_->judge_annotation(assign.annotation, run.chunk_, value, run.here(*assign.value),
         run.record_.text(run.here(*assign.target)));
-  if (!run.killed_) run.run_assign(*assign.target, value);
+  if (!run.killed_) run.assignments_->run_assign(*assign.target, value);
 }
 
-void Interpreter::Assignment::plain(const AssignStmt& assign) {
+void Assignments::Assignment::plain(const AssignStmt& assign) {
   if (const std::size_t star = assign.targets.size() == 1 ? spread_part(*assign.targets[0], *assign.value)
                                                           : not_spread;
       star != not_spread)
@@ -85,7 +89,7 @@ void Interpreter::Assignment::plain(const AssignStmt& assign) {
   if (run.killed_) return;
   run.annotations_->name_by_comment(value, stmt);
   if (assign.targets.size() != 1) {
-    for (const Expr* target : assign.targets) run.run_assign(*target, value);
+    for (const Expr* target : assign.targets) run.assignments_->run_assign(*target, value);
     return;
   }
   const Expr& target = *assign.targets[0];
@@ -97,12 +101,12 @@ void Interpreter::Assignment::plain(const AssignStmt& assign) {
   is_noted = is_noted || fills_entry(target);
   if (run.killed_) return;
   if (is_noted) run.noted_->note_assigned(target, value, where);
-  run.run_assign(target, value);
+  run.assignments_->run_assign(target, value);
   if (is_noted) run.noted_->note_assigned(target, {}, where);
 }
 
 // b, n, d, h = *x.shape, self.heads: that so many sizes are asked for tells of how many dimensions x is.
-void Interpreter::Assignment::spread(const AssignStmt& assign, std::size_t star) {
+void Assignments::Assignment::spread(const AssignStmt& assign, std::size_t star) {
   const auto& targets = as<TupleExpr>(*assign.targets[0]).elements;
   const auto& parts = as<TupleExpr>(*assign.value).elements;
   std::vector<Value> given;
@@ -125,11 +129,11 @@ void Interpreter::Assignment::spread(const AssignStmt& assign, std::size_t star)
         : !sizes && of_shape
         ? run.subscript(given[star], run.heap().integer(static_cast<std::int64_t>(i - star)), *targets[i])
         : run.heap().unseen("", run.here(*targets[i]));
-    run.run_assign(*targets[i], part);
+    run.assignments_->run_assign(*targets[i], part);
   }
 }
 
-void Interpreter::Assignment::keep_size_of_residual(const Expr& target, const BinaryExpr& sum, Value value) {
+void Assignments::Assignment::keep_size_of_residual(const Expr& target, const BinaryExpr& sum, Value value) {
   if (!run.policy_.operands_fit || target.kind != ExprKind::name || sum.op == BinaryOp::matmul) return;
   for (const Expr* operand : {sum.left, sum.right})
     if (operand->kind == ExprKind::name && as<NameExpr>(*operand).id == as<NameExpr>(target).id)
@@ -138,14 +142,14 @@ void Interpreter::Assignment::keep_size_of_residual(const Expr& target, const Bi
 }
 
 // total = total + loss, and a running mean: mean = 0.9 * mean + 0.1 * loss.
-bool Interpreter::Assignment::sums_up(const Expr& target, const Expr& value) {
+bool Assignments::Assignment::sums_up(const Expr& target, const Expr& value) {
   const auto& sum = as<BinaryExpr>(value);
   return sum.op == BinaryOp::add &&
       (names_target(target, *sum.left) || weighs_target(target, *sum.left) ||
           weighs_target(target, *sum.right));
 }
 
-bool Interpreter::Assignment::names_target(const Expr& target, const Expr& part) {
+bool Assignments::Assignment::names_target(const Expr& target, const Expr& part) {
   if (part.kind == target.kind) return same_text(part, target);
   // sums[name] = sums.get(name, 0) + loss
   if (part.kind != ExprKind::call || target.kind != ExprKind::subscript) return false;
@@ -158,23 +162,23 @@ bool Interpreter::Assignment::names_target(const Expr& target, const Expr& part)
       same_text(*call.arguments[0], *entry.index);
 }
 
-bool Interpreter::Assignment::weighs_target(const Expr& target, const Expr& part) {
+bool Assignments::Assignment::weighs_target(const Expr& target, const Expr& part) {
   if (part.kind != ExprKind::binary || as<BinaryExpr>(part).op != BinaryOp::mul) return false;
   return names_target(target, *as<BinaryExpr>(part).left) ||
       names_target(target, *as<BinaryExpr>(part).right);
 }
 
 // history[step] = loss: each iteration has an entry of its own.
-bool Interpreter::Assignment::fills_entry(const Expr& target) {
+bool Assignments::Assignment::fills_entry(const Expr& target) {
   if (target.kind != ExprKind::subscript || as<SubscriptExpr>(target).index->kind != ExprKind::name ||
-      !run.in_loop())
+      !run.noted_->in_loop())
     return false;
   const Expr& index = *as<SubscriptExpr>(target).index;
   const Value key = run.resolve(run.lookup(as<NameExpr>(index).id, index));
   return !run.killed_ && key.is(Kind::integer) && !run.symbols().value(key.integer());
 }
 
-void Interpreter::Assignment::augmented(const AugAssignStmt& assign) {
+void Assignments::Assignment::augmented(const AugAssignStmt& assign) {
   const Value before = run.evaluate(*assign.target);
   const Value operand = run.evaluate(*assign.value);
   if (run.killed_) return;
@@ -190,7 +194,7 @@ void Interpreter::Assignment::augmented(const AugAssignStmt& assign) {
       : run.binary(assign.op, before, operand, node);
   const bool sums = assign.op == BinaryOp::add && !run.killed_;
   if (sums) run.noted_->note_assigned(*assign.target, operand, where);
-  run.run_assign(*assign.target, made);
+  run.assignments_->run_assign(*assign.target, made);
   if (sums) run.noted_->note_assigned(*assign.target, {}, where);
 }
 
@@ -209,13 +213,13 @@ std::string_view method_in_place(Value changed, BinaryOp op) {
 }
 }  // namespace
 
-bool Interpreter::Assignment::changes_container(const AugAssignStmt& assign, Value changed, Value operand) {
+bool Assignments::Assignment::changes_container(const AugAssignStmt& assign, Value changed, Value operand) {
   if (!changed.is(Kind::list) && !changed.is(Kind::dict)) return false;
   if (const std::string_view method = method_in_place(changed, assign.op); !method.empty()) {
     Arguments arguments{{operand}, {}, false};
-    run.call_method(changed, method, arguments, where);
+    run.builtins_->call_method(changed, method, arguments, where);
     // The target is assigned to, which a property or an element sees.
-    if (assign.target->kind != ExprKind::name) run.run_assign(*assign.target, changed);
+    if (assign.target->kind != ExprKind::name) run.assignments_->run_assign(*assign.target, changed);
     return true;
   }
   if (!changed.is(Kind::list) || changed.as<values::List>()->kind == values::ListKind::set ||
@@ -228,14 +232,14 @@ bool Interpreter::Assignment::changes_container(const AugAssignStmt& assign, Val
   return true;
 }
 
-bool Interpreter::Assignment::calls_own_method(const AugAssignStmt& assign, Value changed, Value operand) {
+bool Assignments::Assignment::calls_own_method(const AugAssignStmt& assign, Value changed, Value operand) {
   if (!changed.is(Kind::instance)) return false;
   constexpr std::string_view names[] = {"add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow",
       "lshift", "rshift", "and", "or", "xor"};
   const Value method = run.find_method(
       changed.as<values::Instance>(), Name("__i" + std::string(names[static_cast<int>(assign.op)]) + "__"));
   if (!method) return false;
-  run.run_assign(*assign.target, run.call(method, {{operand}, {}, false}, where));
+  run.assignments_->run_assign(*assign.target, run.call(method, {{operand}, {}, false}, where));
   return true;
 }
 
@@ -253,69 +257,70 @@ bool is_either_integer(Value value) {
 }  // namespace
 
 // object[index] = value
-void Interpreter::store_subscript(Value object, Value index, Value value, const Expr& target) {
-  object = resolve(object);
+void Assignments::store_subscript(Value object, Value index, Value value, const Expr& target) {
+  object = run_.resolve(object);
   // Each side gets the item only if its condition holds.
   if (object.is(Kind::choice)) {
     const auto store = [&](Value side) {
       store_subscript(side, index, value, target);
       return Value::none();
     };
-    over_choices(object, store, here(target));
+    run_.over_choices(object, store, run_.here(target));
     return;
   }
   // Containers of modules hold their parts in a list or a dict, where the class has no way of its own.
   if (object.is(Kind::instance) &&
       !(object.as<values::Instance>()->cls &&
-          find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
+          run_.find_in_order(object.as<values::Instance>()->cls->order, Name("__setitem__"))))
     for (const values::KeptKey parts : {values::ContainerState::items, values::ContainerState::dict})
       if (const values::Slot* slot = object.as<values::Instance>()->attributes.find(Name(parts));
           slot && slot->value) {
-        object = resolve(slot->value);
+        object = run_.resolve(slot->value);
         break;
       }
   // os.environ["WORLD_SIZE"] = ...: who communicates from here on is not as the job was started.
-  if (const Value key = resolve(index); object.is(Kind::library) && key.is(Kind::string) &&
-      library_.find(
+  if (const Value key = run_.resolve(index); object.is(Kind::library) && key.is(Kind::string) &&
+      run_.library_.find(
           std::string(object.as<values::LibrarySymbol>()->path) + "[" + std::string(key.text()) + "]"))
-    if (OperationEvent* event = record_implied(
-            values::InternalRow::unseen_communication, {}, {}, {}, here(target)))
-      append(event);
+    if (OperationEvent* event = run_.noted_->record_implied(
+            values::InternalRow::unseen_communication, {}, {}, {}, run_.here(target)))
+      run_.append(event);
   if (object.is(Kind::library))
-    if (const Row* setter = library_.find(
+    if (const Row* setter = run_.library_.find(
             std::string(object.as<values::LibrarySymbol>()->path) + ".__setitem__");
         setter && setter->kind == values::RowKind::function)
-      call_library(*library_symbol(setter->path).as<values::LibrarySymbol>(), {}, {{index, value}, {}, false},
-          here(target), nullptr);
+      run_.library_calls_->call_library(*run_.library_symbol(setter->path).as<values::LibrarySymbol>(), {},
+          {{index, value}, {}, false}, run_.here(target), nullptr);
   if (object.is(Kind::dict))
-    dict_set(object, index, value);
+    run_.dict_set(object, index, value);
   else if (object.is(Kind::unknown) && !object.as<values::Unknown>()->state.value) {
-    step(1 + object.as<values::Unknown>()->items.size());  // each of them is compared, and may be made anew
+    run_.step(
+        1 + object.as<values::Unknown>()->items.size());  // each of them is compared, and may be made anew
     // A table of a library that is not seen makes a column of its own of a list.
-    const Value stored = resolve(value);
+    const Value stored = run_.resolve(value);
     const bool becomes_column = object.as<values::Unknown>()->unseen &&
         (stored.is(Kind::list) || stored.is(Kind::tuple));
-    if (becomes_column) unseen_->escape(stored);
-    store_item(*this, *object.as<values::Unknown>(), index,
-        becomes_column ? heap().unknown_from({stored}, here(target)) : value);
+    if (becomes_column) run_.unseen_->escape(stored);
+    store_item(run_, *object.as<values::Unknown>(), index,
+        becomes_column ? heap().unknown_from({stored}, run_.here(target)) : value);
   } else if (object.is(Kind::tensor))
-    library_.store(*this, object, index, value, target, here(target));
+    run_.library_.store(run_, object, index, value, target, run_.here(target));
   else if (object.is(Kind::list)) {
     values::ListState state = *values::Heap::list_state(object);
-    const Value place_of = resolve(index);
-    const auto at = to_constant(place_of);
+    const Value place_of = run_.resolve(index);
+    const auto at = run_.to_constant(place_of);
     const auto size = static_cast<std::int64_t>(state.items.size());
     if (at && !state.open && *at < size && *at >= -size)
       state.items[static_cast<std::size_t>(*at < 0 ? *at + size : *at)] = value;
     else if (place_of.is(Kind::slice) && !state.open) {
-      const auto picked = slice_of(size, *place_of.as<values::SliceObject>());
-      const auto items = take(value, here(target));
-      const Value by = resolve(place_of.as<values::SliceObject>()->step);
-      const bool plain = !by || by.is(Kind::none) || to_constant(by) == 1;
+      const auto picked = run_.iterables_->slice_of(size, *place_of.as<values::SliceObject>());
+      const auto items = run_.take(value, run_.here(target));
+      const Value by = run_.resolve(place_of.as<values::SliceObject>()->step);
+      const bool plain = !by || by.is(Kind::none) || run_.to_constant(by) == 1;
       if (picked && items && plain) {
         const auto lower = place_of.as<values::SliceObject>()->lower;
         std::int64_t from = picked->empty()
-            ? (resolve(lower).is(Kind::none) ? 0 : to_constant(lower).value_or(0))
+            ? (run_.resolve(lower).is(Kind::none) ? 0 : run_.to_constant(lower).value_or(0))
             : picked->front();
         if (from < 0) from += size;
         from = std::clamp<std::int64_t>(from, 0, size);
@@ -326,8 +331,8 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
         for (std::size_t i = 0; i < picked->size(); ++i)
           state.items[static_cast<std::size_t>((*picked)[i])] = (*items)[i];
       } else {
-        state.rest = heap().merge(
-            element(object, here(target)), element(value, here(target)), Sharing::uniform);
+        state.rest = heap().merge(run_.element(object, run_.here(target)),
+            run_.element(value, run_.here(target)), Sharing::uniform);
         state.items.clear();
         state.open = true;
         state.length = nullptr;
@@ -338,21 +343,21 @@ void Interpreter::store_subscript(Value object, Value index, Value value, const 
     }
     heap().set_list(object, std::move(state));
   } else if (object.is(Kind::instance)) {
-    if (const Value method = find_method(object.as<values::Instance>(), Name("__setitem__")))
-      call(method, {{index, value}, {}, false}, here(target));
+    if (const Value method = run_.find_method(object.as<values::Instance>(), Name("__setitem__")))
+      run_.call(method, {{index, value}, {}, false}, run_.here(target));
   }
 }
 
 constexpr int most_nested_sides = 8;  // choices within a choice: each has two sides
 
-void Interpreter::run_assign(const Expr& target, Value value) {
+void Assignments::run_assign(const Expr& target, Value value) {
   // To be shown, it goes by the name that the program gives it.
-  if (policy_.names_sizes && in_roots_ && value.is(Kind::choice) && dry_runs_ == 0 &&
+  if (run_.policy_.names_sizes && run_.in_roots_ && value.is(Kind::choice) && run_.dry_runs_ == 0 &&
       (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
-    value = resolve(value);
+    value = run_.resolve(value);
     const Name name = target.kind == ExprKind::name ? as<NameExpr>(target).id
                                                     : as<AttributeExpr>(target).attribute;
-    if (value.is(Kind::choice) && is_either_integer(value)) value = Value::of(stand_in(name.text()));
+    if (value.is(Kind::choice) && is_either_integer(value)) value = Value::of(run_.stand_in(name.text()));
   }
   switch (target.kind) {
   case ExprKind::name: {
@@ -361,26 +366,26 @@ void Interpreter::run_assign(const Expr& target, Value value) {
       value.as<values::Unknown>()->name = name.text();
     // Who counts memory tells sums in the program's own names.
     if (value.is(Kind::integer) && name.text() != "_" &&
-        ((policy_.names_sizes && symbols().has_stand_in(value.integer())) ||
+        ((run_.policy_.names_sizes && symbols().has_stand_in(value.integer())) ||
             record_.conditions.contains(values::RecordCondition::counted)))
       symbols().rename(value.integer(), std::string(name.text()));
-    heap().set(variable(name), value);
-    note(Fact::Role::assignment, here(target), value);
+    heap().set(run_.variable(name), value);
+    run_.note(Fact::Role::assignment, run_.here(target), value);
     return;
   }
   case ExprKind::attribute: {
     const auto& attribute = as<AttributeExpr>(target);
-    const Value object = evaluate(*attribute.object);
-    set_attribute(object, attribute.attribute, value, here(target));
+    const Value object = run_.evaluate(*attribute.object);
+    run_.set_attribute(object, attribute.attribute, value, run_.here(target));
     const bool on_self = attribute.object->kind == ExprKind::name &&
         as<NameExpr>(*attribute.object).id.text() == "self";
-    note(on_self ? Fact::Role::attribute : Fact::Role::expression, here(target), value);
+    run_.note(on_self ? Fact::Role::attribute : Fact::Role::expression, run_.here(target), value);
     return;
   }
   case ExprKind::subscript: {
     const auto& subscript_target = as<SubscriptExpr>(target);
-    const Value object = evaluate(*subscript_target.object);
-    store_subscript(object, evaluate(*subscript_target.index), value, target);
+    const Value object = run_.evaluate(*subscript_target.object);
+    store_subscript(object, run_.evaluate(*subscript_target.index), value, target);
     return;
   }
   case ExprKind::starred: return run_assign(*as<StarredExpr>(target).value, value);
@@ -392,7 +397,7 @@ void Interpreter::run_assign(const Expr& target, Value value) {
 
 // A choice of tuples is unpacked position by position. What does not fit raises: the way that goes on has
 // come from another side.
-void Interpreter::unpack_choice(const Expr& target, List<const Expr*> targets, Value value) {
+void Assignments::unpack_choice(const Expr& target, List<const Expr*> targets, Value value) {
   const auto item = [&](Value side, std::size_t i, const auto& again, int depth) -> Value {
     if (side.is(Kind::choice) && depth < most_nested_sides) {
       const auto* choice = side.as<values::Choice>();
@@ -400,10 +405,10 @@ void Interpreter::unpack_choice(const Expr& target, List<const Expr*> targets, V
       return yes && no ? heap().choose(choice->condition, yes, no) : yes ? yes : no;
     }
     if (side.is(Kind::none)) return {};
-    const auto items = elements(side, here(target));
-    if (!items) return element(side, here(target));
+    const auto items = run_.elements(side, run_.here(target));
+    if (!items) return run_.element(side, run_.here(target));
     if (items->size() == targets.size()) return (*items)[i];
-    return side.is(Kind::tuple) ? Value{} : element(side, here(target));
+    return side.is(Kind::tuple) ? Value{} : run_.element(side, run_.here(target));
   };
   for (std::size_t i = 0; i < targets.size(); ++i) {
     Value part = targets[i]->kind == ExprKind::starred ? Value{} : item(value, i, item, 0);
@@ -411,9 +416,9 @@ void Interpreter::unpack_choice(const Expr& target, List<const Expr*> targets, V
   }
 }
 
-void Interpreter::run_unpack(const Expr& target, List<const Expr*> targets, Value value) {
-  value = resolve(value);
-  if (const Value made = refuse_nothing(*this, value, "it cannot be unpacked (TypeError)", here(target)))
+void Assignments::run_unpack(const Expr& target, List<const Expr*> targets, Value value) {
+  value = run_.resolve(value);
+  if (const Value made = refuse_nothing(run_, value, "it cannot be unpacked (TypeError)", run_.here(target)))
     value = made;
   if (value.is(Kind::choice)) return unpack_choice(target, targets, value);
   std::size_t star = targets.size();
@@ -423,8 +428,8 @@ void Interpreter::run_unpack(const Expr& target, List<const Expr*> targets, Valu
     if (targets[i]->kind == ExprKind::name) names[i] = as<NameExpr>(*targets[i]).id.text();
   }
   std::optional<std::vector<Value>> items;
-  if (star == targets.size()) items = library_.unpack(*this, value, names, target, here(target));
-  if (!items) items = take(value, here(target));
+  if (star == targets.size()) items = run_.library_.unpack(run_, value, names, target, run_.here(target));
+  if (!items) items = run_.take(value, run_.here(target));
   const bool fits = items &&
       (star == targets.size() ? items->size() == targets.size() : items->size() + 1 >= targets.size());
   if (!fits) {
@@ -433,9 +438,10 @@ void Interpreter::run_unpack(const Expr& target, List<const Expr*> targets, Valu
       // counted from the end.
       const auto at = static_cast<std::int64_t>(i) -
           (i > star ? static_cast<std::int64_t>(targets.size()) : 0);
-      Value part = items ? heap().unseen("", here(target))
-                         : subscript(value, heap().integer(at), *targets[i]);
-      if (targets[i]->kind == ExprKind::starred) part = heap().open_list(element(value, here(target)));
+      Value part = items ? heap().unseen("", run_.here(target))
+                         : run_.subscript(value, heap().integer(at), *targets[i]);
+      if (targets[i]->kind == ExprKind::starred)
+        part = heap().open_list(run_.element(value, run_.here(target)));
       run_assign(*targets[i], part);
     }
     return;

@@ -1,6 +1,10 @@
 // `with` and `try`: what is entered and left, and what is caught.
+#include "interpreter/statements/contexts.hpp"
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "interpreter/statements/assignments.hpp"
 
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/self_writes.hpp"
@@ -62,18 +66,18 @@ const values::Instance* region_of(const Record& record, Value manager, const val
 }  // namespace
 
 // The library's own managers, and what may be one of them.
-void Interpreter::enter(Value manager, Place where) {
-  manager = resolve(manager);
+void Contexts::enter(Value manager, Place where) {
+  manager = run_.resolve(manager);
   if (manager.is(Kind::instance)
-          ? !is_a(manager, library_.types().context)
+          ? !run_.is_a(manager, run_.library_.types().context)
           : !manager.is(Kind::choice) && !manager.is(Kind::unknown) && !manager.is(Kind::device))
     return;
-  if (manager.is(Kind::instance) && manager.object() == unentered_) unentered_ = nullptr;
+  if (manager.is(Kind::instance) && manager.object() == run_.unentered_) run_.unentered_ = nullptr;
   const values::Known gradients = gradients_under(
-      record_, manager, around_ ? around_->gradients : values::Known::yes);
-  record_.arounds.push_back(std::make_unique<Around>(Around{
-      manager, where, around_, gradients, region_of(record_, manager, around_ ? around_->casts : nullptr)}));
-  around_ = record_.arounds.back().get();
+      record_, manager, run_.around_ ? run_.around_->gradients : values::Known::yes);
+  record_.arounds.push_back(std::make_unique<Around>(Around{manager, where, run_.around_, gradients,
+      region_of(record_, manager, run_.around_ ? run_.around_->casts : nullptr)}));
+  run_.around_ = record_.arounds.back().get();
 }
 
 values::Known Interpreter::records_gradients() const {
@@ -82,7 +86,7 @@ values::Known Interpreter::records_gradients() const {
 }
 
 // `with` an item of it: what is entered, the rest of the statement, and what is left.
-struct Interpreter::WithItem {
+struct Contexts::WithItem {
   Interpreter& run;
   const WithStmt& stmt;
   std::size_t item;
@@ -98,21 +102,21 @@ private:
   Flow around_body();
   Value entered(Value& leave_method, bool& catches);
   bool any_way_is(Value value, bool if_unknown, std::string_view class_path);
-  Flow rest() const { return run.run_with(stmt, item + 1); }
+  Flow rest() const { return run.contexts_->run_with(stmt, item + 1); }
   Place where() const { return run.here(expr); }
 };
 
-Flow Interpreter::run_with(const WithStmt& stmt, std::size_t item) {
-  return item == stmt.items.size() ? run_block(stmt.body) : WithItem{*this, stmt, item}.result();
+Flow Contexts::run_with(const WithStmt& stmt, std::size_t item) {
+  return item == stmt.items.size() ? run_.run_block(stmt.body) : WithItem{run_, stmt, item}.result();
 }
 
-Flow Interpreter::WithItem::result() {
+Flow Contexts::WithItem::result() {
   manager = run.resolve(run.evaluate(expr));
   if (run.killed_) {
     run.killed_ = false;
     return run.leave(ExitKind::raise, stmt, run.raised_);
   }
-  return is_pending(manager) ? through_generator() : around_any();
+  return FunctionCalls::is_pending(manager) ? through_generator() : around_any();
 }
 
 namespace {
@@ -126,7 +130,7 @@ bool holds_back(Value manager) {
 
 // Whether gradients are sent decides what the other ranks wait for: where each rank chooses by its own data,
 // the body is run in both ways.
-Flow Interpreter::WithItem::around_any() {
+Flow Contexts::WithItem::around_any() {
   if (!manager.is(Kind::choice) || !holds_back(manager)) return around_body();
   const auto* choice = manager.as<values::Choice>();
   if (run.symbols().sharing(choice->condition) != Sharing::local) return around_body();
@@ -141,7 +145,7 @@ Flow Interpreter::WithItem::around_any() {
 
 // The body of the with runs where the manager's generator yields. Where that yields on several ways, the body
 // runs on each of them, if that is soon done. A way that has run it knows.
-Flow Interpreter::WithItem::through_generator() {
+Flow Contexts::WithItem::through_generator() {
   Frame* const frame = run.frame_;
   const std::uint32_t chunk = run.chunk_;
   Flow flow = Flow::dead;
@@ -160,7 +164,7 @@ Flow Interpreter::WithItem::through_generator() {
     const std::uint32_t inner_chunk = run.chunk_;
     run.frame_ = frame;
     run.chunk_ = chunk;
-    if (target) run.run_assign(*target, yielded);
+    if (target) run.assignments_->run_assign(*target, yielded);
     for (Frame* each = run.frame_; each && !outside; each = each->outer)
       if (!each->tries.empty()) outside = each->tries.back();
     const std::size_t depth = run.path_.size(), told = outside ? outside->raises.size() : 0;
@@ -178,13 +182,13 @@ Flow Interpreter::WithItem::through_generator() {
       fails = run.killed_ = true;
     return Value::none();
   };
-  run.drain(manager, where(), body);
+  run.function_calls_->drain(manager, where(), body);
   if (fails && !run.killed_) {
     if (outside) outside->raises.pop_back();
     return Flow::normal;
   }
   if (!is_entered) {
-    if (target) run.run_assign(*target, run.heap().unseen(""));
+    if (target) run.assignments_->run_assign(*target, run.heap().unseen(""));
     return rest();
   }
   run.killed_ = false;
@@ -192,7 +196,7 @@ Flow Interpreter::WithItem::through_generator() {
 }
 
 // Is it an object of that class on any of its ways?
-bool Interpreter::WithItem::any_way_is(Value value, bool if_unknown, std::string_view class_path) {
+bool Contexts::WithItem::any_way_is(Value value, bool if_unknown, std::string_view class_path) {
   value = run.resolve(value);
   if (value.is(Kind::choice))
     return any_way_is(value.as<values::Choice>()->yes, if_unknown, class_path) ||
@@ -201,7 +205,7 @@ bool Interpreter::WithItem::any_way_is(Value value, bool if_unknown, std::string
 }
 
 // What `as` names.
-Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
+Value Contexts::WithItem::entered(Value& leave_method, bool& catches) {
   Value given = manager;
   if (manager.is(Kind::instance)) {
     auto* object = manager.as<values::Instance>();
@@ -224,7 +228,7 @@ Value Interpreter::WithItem::entered(Value& leave_method, bool& catches) {
   return given;
 }
 
-Flow Interpreter::WithItem::around_body() {
+Flow Contexts::WithItem::around_body() {
   bool catches = any_way_is(manager, false, values::InternalRow::catches);
   const bool casts = any_way_is(
       manager, true, values::InternalRow::casts);  // what is not known may be such a manager, too
@@ -232,9 +236,9 @@ Flow Interpreter::WithItem::around_body() {
       manager.is(Kind::choice);
   Value leave_method;
   const Value given = entered(leave_method, catches);
-  if (target) run.run_assign(*target, given);
+  if (target) run.assignments_->run_assign(*target, given);
   const Around* const around = run.around_;
-  run.enter(manager, where());
+  run.contexts_->enter(manager, where());
   run.casts_ += casts;
   run.device_contexts_ += may_choose_device;
   run.guards_ += catches;
@@ -251,17 +255,17 @@ Flow Interpreter::WithItem::around_body() {
   return flow;
 }
 
-symbolic::Answer Interpreter::is_instance_of_raised(std::string_view exception) {
-  return catches(library_symbol("builtins." + std::string(exception)), raised_);
+symbolic::Answer Contexts::is_instance_of_raised(std::string_view exception) {
+  return catches(run_.library_symbol("builtins." + std::string(exception)), run_.raised_);
 }
 
 // Does a handler of that type catch what was raised?
-symbolic::Answer Interpreter::catches(Value type, Value raised) {
-  type = resolve(type);
-  raised = resolve(raised);
+symbolic::Answer Contexts::catches(Value type, Value raised) {
+  type = run_.resolve(type);
+  raised = run_.resolve(raised);
   if (!raised || raised.is(Kind::unknown) || raised.is(Kind::choice)) return symbolic::Answer::unknown;
-  if (raised.is(Kind::class_) || raised.is(Kind::library)) return is_subclass(raised, type);
-  if (raised.is(Kind::instance)) return is_subclass(type_of(raised, {}), type);
+  if (raised.is(Kind::class_) || raised.is(Kind::library)) return run_.is_subclass(raised, type);
+  if (raised.is(Kind::instance)) return run_.is_subclass(run_.type_of(raised, {}), type);
   return symbolic::Answer::unknown;
 }
 
@@ -304,7 +308,7 @@ bool takes_exhaustion(Interpreter& run, Value type) {
 
 // `try`: its body, then, as far as it may fail, the handlers, each begun from any place where the body may
 // have been left.
-struct Interpreter::TryRun {
+struct Contexts::TryRun {
   TryRun(Interpreter& interpreter, const TryStmt& statement)
       : run(interpreter), stmt(statement), event(run.record_.event<AttemptEvent>()), outer_block(run.block_),
         ways(run) {
@@ -334,9 +338,9 @@ private:
   std::vector<Exit> handled;
 };
 
-Flow Interpreter::run_try(const TryStmt& stmt) { return TryRun(*this, stmt).result(); }
+Flow Contexts::run_try(const TryStmt& stmt) { return TryRun(run_, stmt).result(); }
 
-Flow Interpreter::TryRun::result() {
+Flow Contexts::TryRun::result() {
   const bool safe = run_body();
   if (!stmt.handlers.empty() && safe) {
     run_else();
@@ -347,7 +351,7 @@ Flow Interpreter::TryRun::result() {
   return run_handlers();
 }
 
-bool Interpreter::TryRun::run_body() {
+bool Contexts::TryRun::run_body() {
   const bool has_handlers = !stmt.handlers.empty();
   run.block_ = &event->body;
   if (has_handlers) run.frame_->tries.push_back(&target);
@@ -366,25 +370,26 @@ bool Interpreter::TryRun::run_body() {
   return safe;
 }
 
-void Interpreter::TryRun::run_else() {
+void Contexts::TryRun::run_else() {
   run.block_ = &event->orelse;
   if (flow == Flow::normal) flow = run.run_block(stmt.orelse);
 }
 
 // Where the body fails for certain, and with what is known, the first handler of its type runs, and no other.
-const ExceptHandler* Interpreter::TryRun::certain_handler() {
+const ExceptHandler* Contexts::TryRun::certain_handler() {
   if (stmt.handlers.empty() || flow != Flow::dead || target.raises.empty() || run.generic_depth_ != 0 ||
       run.symbols().decide(target.raises.front().condition) != symbolic::Answer::yes)
     return nullptr;
   for (const ExceptHandler& handler : stmt.handlers) {
-    const auto answer = handler.type ? run.catches(run.evaluate(*handler.type), target.raises.front().value)
-                                     : symbolic::Answer::yes;
+    const auto answer = handler.type
+        ? run.contexts_->catches(run.evaluate(*handler.type), target.raises.front().value)
+        : symbolic::Answer::yes;
     if (answer != symbolic::Answer::no) return answer == symbolic::Answer::yes ? &handler : nullptr;
   }
   return nullptr;
 }
 
-Flow Interpreter::TryRun::run_certain(const ExceptHandler& handler) {
+Flow Contexts::TryRun::run_certain(const ExceptHandler& handler) {
   const Value exception = target.raises.front().value;
   ways.become(target.raises.front().delta);
   run.block_ = &event->handlers.emplace_back();
@@ -396,7 +401,7 @@ Flow Interpreter::TryRun::run_certain(const ExceptHandler& handler) {
   return finish();
 }
 
-Flow Interpreter::TryRun::run_handlers() {
+Flow Contexts::TryRun::run_handlers() {
   const bool only_imports = std::ranges::all_of(stmt.body, [](const Stmt* part) {
     return part->kind == StmtKind::import || part->kind == StmtKind::import_from ||
         part->kind == StmtKind::assign || part->kind == StmtKind::pass;
@@ -420,7 +425,7 @@ Flow Interpreter::TryRun::run_handlers() {
   return finish();
 }
 
-void Interpreter::TryRun::run_handler(
+void Contexts::TryRun::run_handler(
     const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion) {
   ways.rewind();
   // The body may have been left anywhere: what it wrote may or may not be there.
@@ -441,10 +446,10 @@ void Interpreter::TryRun::run_handler(
 
 // What a handler takes: the failure to read or write a file, and which of the exceptions that the body is
 // seen to raise.
-void Interpreter::TryRun::note_taken(const ExceptHandler& handler) {
+void Contexts::TryRun::note_taken(const ExceptHandler& handler) {
   const Value type = handler.type ? run.evaluate(*handler.type) : Value{};
   const auto takes = [&](Value exception) {
-    return !type || run.catches(type, exception) == symbolic::Answer::yes;
+    return !type || run.contexts_->catches(type, exception) == symbolic::Answer::yes;
   };
   const auto takes_builtin = [&](std::string_view name) {
     return takes(run.library_symbol("builtins." + std::string(name)));
@@ -454,13 +459,13 @@ void Interpreter::TryRun::note_taken(const ExceptHandler& handler) {
     if (exit.value && takes(exit.value)) taken.push_back(exit.value);
   const bool of_files = takes_builtin("FileNotFoundError") || takes_builtin("PermissionError");
   const Value of_work = run.heap().boolean(takes_builtin("RuntimeError"));
-  if (OperationEvent* noted = run.record_implied(values::InternalRow::handler, {},
+  if (OperationEvent* noted = run.noted_->record_implied(values::InternalRow::handler, {},
           {run.heap().boolean(of_files), run.heap().tuple(std::move(taken)), of_work}, {},
           {run.chunk_, stmt.span}))
     run.append(noted);
 }
 
-Flow Interpreter::TryRun::finish() {
+Flow Contexts::TryRun::finish() {
   run.block_ = &event->finally;
   if (flow == Flow::normal) flow = run.run_block(stmt.finally);
   run.block_ = outer_block;

@@ -1,9 +1,17 @@
 // Statements, other than assignments, loops, imports, class bodies, `with`, `try` and `match`.
+#include "interpreter/builtins/builtins.hpp"
+#include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/noted_events.hpp"
 #include "interpreter/calls/unseen_code.hpp"
+#include "interpreter/classes/object_model.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/expressions/iterables.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/roots/annotations.hpp"
 #include "interpreter/statements/assertions.hpp"
+#include "interpreter/statements/assignments.hpp"
+#include "interpreter/statements/contexts.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -47,7 +55,8 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
         value.as<values::Instance>()->native->path.ends_with(suffix);
   };
   if (kind == ExitKind::raise && catching_ > 0)
-    if (OperationEvent* raised = record_implied(values::InternalRow::raised, {}, {value}, {}, event->place))
+    if (OperationEvent* raised = noted_->record_implied(
+            values::InternalRow::raised, {}, {value}, {}, event->place))
       append(raised);
   event->fails = kind == ExitKind::raise &&
       (stmt.kind == StmtKind::raise || stmt.kind == StmtKind::assert_) && !ends();
@@ -98,7 +107,7 @@ Flow Interpreter::run(const Stmt& stmt) {
   }
   case StmtKind::assign:
   case StmtKind::aug_assign:
-  case StmtKind::ann_assign: run_assignment(stmt); return after_expression(stmt);
+  case StmtKind::ann_assign: assignments_->run_assignment(stmt); return after_expression(stmt);
   case StmtKind::return_: return run_return(as<ReturnStmt>(stmt));
   case StmtKind::break_: return leave(ExitKind::break_, stmt, {});
   case StmtKind::continue_: return leave(ExitKind::continue_, stmt, {});
@@ -114,10 +123,10 @@ Flow Interpreter::run(const Stmt& stmt) {
     return after_expression(stmt);
   case StmtKind::assert_: return assertions_->run_assert(as<AssertStmt>(stmt));
   case StmtKind::if_: return run_if(as<IfStmt>(stmt));
-  case StmtKind::while_: return run_while(as<WhileStmt>(stmt));
-  case StmtKind::for_: return run_for(as<ForStmt>(stmt));
-  case StmtKind::with: return run_with(as<WithStmt>(stmt), 0);
-  case StmtKind::try_: return run_try(as<TryStmt>(stmt));
+  case StmtKind::while_: return loops_->run_while(as<WhileStmt>(stmt));
+  case StmtKind::for_: return loops_->run_for(as<ForStmt>(stmt));
+  case StmtKind::with: return contexts_->run_with(as<WithStmt>(stmt), 0);
+  case StmtKind::try_: return contexts_->run_try(as<TryStmt>(stmt));
   case StmtKind::match: {
     const Value subject = evaluate(*as<MatchStmt>(stmt).subject);
     return killed_ ? after_expression(stmt) : run_match(as<MatchStmt>(stmt), 0, subject);
@@ -125,12 +134,12 @@ Flow Interpreter::run(const Stmt& stmt) {
   case StmtKind::import: loader_->run_import(as<ImportStmt>(stmt)); return Flow::normal;
   case StmtKind::import_from: loader_->run_import_from(as<ImportFromStmt>(stmt)); return Flow::normal;
   case StmtKind::function: {
-    const Value value = make_function(as<FunctionStmt>(stmt));
+    const Value value = function_calls_->make_function(as<FunctionStmt>(stmt));
     heap().set(variable(as<FunctionStmt>(stmt).name), value);
     return after_expression(stmt);
   }
   case StmtKind::class_: {
-    const Value value = make_class(as<ClassStmt>(stmt));
+    const Value value = object_model_->make_class(as<ClassStmt>(stmt));
     heap().set(variable(as<ClassStmt>(stmt).name), value);
     return after_expression(stmt);
   }
@@ -184,13 +193,13 @@ void Interpreter::run_delete(const Expr& target) {
         }
     }
     if (object.is(Kind::dict))
-      dict_delete(object, index);
+      builtins_->dict_delete(object, index);
     else if (object.is(Kind::list) && !values::Heap::list_state(object)->open) {
       values::ListState state = *values::Heap::list_state(object);
       const auto size = static_cast<std::int64_t>(state.items.size());
       std::vector<std::int64_t> places;
       if (index.is(Kind::slice)) {
-        const auto picked = slice_of(size, *index.as<values::SliceObject>());
+        const auto picked = iterables_->slice_of(size, *index.as<values::SliceObject>());
         if (!picked) return unseen_->escape(object);
         places = *picked;
       } else {
@@ -206,7 +215,8 @@ void Interpreter::run_delete(const Expr& target) {
     }
   } else if (target.kind == ExprKind::attribute) {
     const auto& attribute_target = as<AttributeExpr>(target);
-    delete_attribute(evaluate(*attribute_target.object), attribute_target.attribute, here(target));
+    object_model_->delete_attribute(
+        evaluate(*attribute_target.object), attribute_target.attribute, here(target));
   }
 }
 
