@@ -65,6 +65,19 @@ enum class Says : std::uint8_t {
   loss_value,          // a variable that holds one: `loss`, `g_loss`, `loss2`
   only_reading,        // what is given a loss and runs no backward: `print`, `append`
   making_backward,     // `backward`, `manual_backward`
+  stepping,            // an optimizer or a schedule
+  clearing,            // gradients: `zero_grad`
+  of_optimizer,        // an attribute of one that is read or called, and steps nothing: `param_groups`
+  leaving_optimizer,   // what is given one, and leaves the step to the program: `unscale_`, `prepare`
+  stepping_nothing,    // a class whose methods step no optimizer: `Module`
+  loss_output,         // an attribute of what a model gives: `loss`
+  reading_number,      // of a tensor: `item`
+  noting,              // what is given a loss and keeps or writes it: `append`, `log`
+  collecting,          // `append`
+  of_loader,           // the attribute of a loader that is its data: `dataset`
+  to_accelerator,      // a method that moves there: `cuda`
+  to_given,            // … to what it is given: `to`
+  to_host,             // … back: `cpu`
   combining_ranks,     // of what the ranks have: `all_reduce`, `gather_for_metrics`
   checkpointing,       // activations: `checkpoint`
   giving_seed,         // to the generators of all: `manual_seed`, `seed_everything`

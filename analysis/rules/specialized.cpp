@@ -107,6 +107,21 @@ std::size_t rank_of(const TensorState* state) {
   return state && state->shape.ndim_known ? state->shape.dims.size() : 0;
 }
 
+// Rows whose problems have a rule of their own.
+struct OfRow {
+  std::string_view path, rule;
+};
+constexpr OfRow rules_of_rows[] = {
+    {"deepspeed.initialize", "deepspeed/engine"},
+    {"transformers.TrainingArguments.$deepspeed", "deepspeed/hf-mismatch"},
+    {"transformers.TrainingArguments", "config/training-arguments"},
+    {"transformers.Seq2SeqTrainingArguments", "config/training-arguments"},
+    {"transformers.Trainer", "config/training-arguments"},
+    {"transformers.Seq2SeqTrainer", "config/training-arguments"},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.no_sync", "fsdp/no-sync"},
+    {"pytorch_lightning.Trainer", "config/lightning-trainer"},
+};
+
 }  // namespace
 
 std::string_view reporting_rule_of(const Record& record, const ProblemEvent& problem) {
@@ -119,14 +134,9 @@ std::string_view reporting_rule_of(const Record& record, const ProblemEvent& pro
   // A default that is taken, which the rule asks about itself.
   if (problem.row->path == values::InternalRow::data_file)
     return problem.operands.empty() ? "config/missing-key" : "config/missing-key of get";
-  if (problem.row->path == "deepspeed.initialize") return "deepspeed/engine";
-  if (problem.row->path == "transformers.TrainingArguments.$deepspeed") return "deepspeed/hf-mismatch";
-  if (problem.row->path == "transformers.TrainingArguments" ||
-      problem.row->path == "transformers.Seq2SeqTrainingArguments" ||
-      problem.row->path == "transformers.Trainer" || problem.row->path == "transformers.Seq2SeqTrainer")
-    return "config/training-arguments";
-  if (problem.row->path == "torch.distributed.fsdp.FullyShardedDataParallel.no_sync") return "fsdp/no-sync";
-  if (problem.row->path == "pytorch_lightning.Trainer") return "config/lightning-trainer";
+  if (const auto* of_row = std::ranges::find(rules_of_rows, problem.row->path, &OfRow::path);
+      of_row != std::end(rules_of_rows))
+    return of_row->rule;
   // A list of modules is no operator.
   if (problem.problem == ProblemKind::index && !problem.row->op)
     return speaks_of_experts(record, problem.place) ? "moe/expert-count" : std::string_view{};

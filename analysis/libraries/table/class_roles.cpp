@@ -26,6 +26,8 @@ constexpr OfClass class_roles[] = {
     {"torch.utils.data.IterableDataset", ClassRole::stream},
     {"torch.distributed.Store", ClassRole::store},
     {"torch.distributed.fsdp.FullyShardedDataParallel", ClassRole::shards_model},
+    {"torch.amp.GradScaler", ClassRole::scaler},
+    {"torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", ClassRole::shared_scaler},
 };
 
 struct OfSchedule {

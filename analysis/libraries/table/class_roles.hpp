@@ -11,13 +11,15 @@ namespace stepzero::libraries {
 
 enum class ClassRole : std::uint8_t {
   none,
-  layers,        // a module that holds others in a row
-  layer_stack,   // one that makes so many equal ones
-  drops,         // a layer that leaves out numbers at random
-  samples,       // a data set: its length is the number of its samples
-  stream,        // a data set without a length
-  store,         // of keys that the processes share
-  shards_model,  // a wrapper that leaves each process a part of the parameters
+  layers,         // a module that holds others in a row
+  layer_stack,    // one that makes so many equal ones
+  drops,          // a layer that leaves out numbers at random
+  samples,        // a data set: its length is the number of its samples
+  stream,         // a data set without a length
+  store,          // of keys that the processes share
+  shards_model,   // a wrapper that leaves each process a part of the parameters
+  scaler,         // of gradients, that looks at those of its own process only
+  shared_scaler,  // … at those of all
 };
 // Of the class or of the nearest one that it derives from; of none (null) nothing.
 ClassRole role_of(const values::LibrarySymbol* cls);

@@ -1,5 +1,5 @@
 // attention/masked-rows: a triangular mask hides all that one of the positions could attend to.
-#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/attention/masks.hpp"
 #include "rules/attention/scores.hpp"
 #include "rules/rule.hpp"
@@ -33,8 +33,7 @@ std::optional<Hidden> hidden_in(const Record& record, const Producer& softmax) {
   const TensorState* at = input(softmax);
   for (int way = 0; at && at->made && way < 8; ++way) {
     const Producer& made = *at->made;
-    const std::string_view name = libraries::last_part(made.row->path);
-    if (name.starts_with("masked_fill") && made.arguments.size() > 2) {
+    if (libraries::form_of(*made.row) == libraries::OpForm::by_mask && made.arguments.size() > 2) {
       const TensorState* mask = input(made, 1);
       const auto value = number(record, made.arguments[2]);
       const auto where = mask && is_square(record, mask->shape) ? triangle(record, mask) : std::nullopt;

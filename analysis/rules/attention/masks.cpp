@@ -1,6 +1,6 @@
 #include "rules/attention/masks.hpp"
 
-#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "values/limits.hpp"
 
 #include <algorithm>
@@ -9,14 +9,15 @@ namespace stepzero::rules {
 
 namespace {
 
+using libraries::OpForm;
 using symbolic::Answer;
 
 Triangle inverse(Triangle of) { return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made}; }
 
 std::optional<double> filled_with(const Record& record, const Producer& made) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  if (name == "ones") return 1;
-  if (name != "full") return std::nullopt;
+  const OpForm form = libraries::form_of(*made.row);
+  if (form == OpForm::ones) return 1;
+  if (form != OpForm::filled) return std::nullopt;
   const Value value = argument(made, "fill_value");
   if (value.is(values::Kind::boolean))
     return record.symbols.decide(value.condition()) == Answer::yes ? std::optional(1.0) : std::nullopt;
@@ -36,60 +37,54 @@ bool is_corner(const Record& record, const Producer& made) {
   return index.is(values::Kind::tuple) && std::ranges::all_of(index.as<values::Tuple>()->items, from_start);
 }
 
+bool negates(const Producer& made) { return libraries::form_of(*made.row) == OpForm::inverted; }
+// Positions along a dimension: arange.
+bool counts_up(const TensorState* state) { return semantics(source_of(state)) == OpSemantics::count_up; }
+
 }  // namespace
 
 std::optional<Triangle> triangle(const Record& record, const TensorState* mask, int depth) {
   if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
   const Producer& made = *mask->made;
-  const std::string_view name = libraries::last_part(made.row->path);
+  const OpForm form = libraries::form_of(*made.row);
   const TensorState* from = input(made);
-  if (name == "tril" || name == "triu") {
+  if (form == OpForm::lower_triangle || form == OpForm::upper_triangle) {
     const Value shift = argument(made, "diagonal");
     const auto diagonal = shift ? number(record, shift) : std::optional(0.0);
     const TensorState* full = from ? source_of(from, false) : nullptr;
     if (!diagonal || !full || !full->made || filled_with(record, *full->made) != 1.0) return std::nullopt;
-    return Triangle{name == "tril", static_cast<std::int64_t>(*diagonal), &made};
+    return Triangle{form == OpForm::lower_triangle, static_cast<std::int64_t>(*diagonal), &made};
   }
   const OpSemantics by = semantics(made);
-  if (by == OpSemantics::same || by == OpSemantics::rearranged || name == "expand" || name == "bool" ||
-      (by == OpSemantics::picked && is_corner(record, made)))
+  if (by == OpSemantics::same || by == OpSemantics::rearranged || form == OpForm::expanded ||
+      form == OpForm::boolean || (by == OpSemantics::picked && is_corner(record, made)))
     return triangle(record, from, depth + 1);
-  const bool negates = name == "logical_not" || name == "bitwise_not";
-  if (by != OpSemantics::equals && !negates) return std::nullopt;
+  if (by != OpSemantics::equals && !negates(made)) return std::nullopt;
   const auto found = triangle(record, from, depth + 1);
-  if (!found || negates) return found ? std::optional(inverse(*found)) : std::nullopt;
+  if (!found || negates(made)) return found ? std::optional(inverse(*found)) : std::nullopt;
   const auto other = number(record, argument(made, 1));
   if (!other || (*other != 0 && *other != 1)) return std::nullopt;
-  return (name == "eq") == (*other == 1) ? *found : inverse(*found);
+  return (form == OpForm::equal) == (*other == 1) ? *found : inverse(*found);
 }
-
-namespace {
-bool negates(const Producer& made) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  return name == "logical_not" || name == "bitwise_not";
-}
-// Positions along a dimension: arange.
-bool counts_up(const TensorState* state) { return semantics(source_of(state)) == OpSemantics::count_up; }
-}  // namespace
 
 std::optional<PositionMask> position_mask(const Record& record, const TensorState* mask, int depth) {
   if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
   const Producer& made = *mask->made;
   const OpSemantics by = semantics(made);
-  const std::string_view name = libraries::last_part(made.row->path);
+  const OpForm form = libraries::form_of(*made.row);
   const TensorState *one = input(made, 0), *other = input(made, 1);
   if (by == OpSemantics::equals && one && !other && made.arguments.size() > 1) {
     const auto number = rules::number(record, made.arguments[1]);
     // 1 may be padding, or what a mask of integers says of a token that is there.
     if (!number || *number == 1 || one->dtype == values::Dtype::boolean) return std::nullopt;
-    return PositionMask{&made, name == "ne", number};
+    return PositionMask{&made, form == OpForm::unequal, number};
   }
   if (by == OpSemantics::ordered && one && other && counts_up(one) != counts_up(other)) {
-    const bool less = name == "lt" || name == "le";
+    const bool less = form == OpForm::less;
     return PositionMask{&made, less != counts_up(one), std::nullopt};
   }
   const bool keeps = by == OpSemantics::same || by == OpSemantics::rearranged ||
-      by == OpSemantics::repeated || by == OpSemantics::picked || name == "bool";
+      by == OpSemantics::repeated || by == OpSemantics::picked || form == OpForm::boolean;
   if (!keeps && !negates(made)) return std::nullopt;
   auto found = position_mask(record, one, depth + 1);
   if (found && negates(made)) found->inverted = !found->inverted;

@@ -1,6 +1,7 @@
 // data/shared-transform: parts of one data set share its transform, so that setting it for one part sets it
 // for the others. Which parts are of one whole is read from the run; the assignment from the text, as a store
 // into an attribute is no event of the record, and one for this rule alone would be recorded at each store.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -43,7 +44,7 @@ const syntax::Expr* part_written(const syntax::Expr& target) {
   const auto& attribute = syntax::as<syntax::AttributeExpr>(target);
   if (attribute.object->kind != syntax::ExprKind::attribute) return nullptr;
   const auto& inner = syntax::as<syntax::AttributeExpr>(*attribute.object);
-  return inner.attribute.text() == "dataset" ? inner.object : nullptr;
+  return says(inner.attribute.text(), Says::of_loader) ? inner.object : nullptr;
 }
 
 void check(const Record& record, Report& report) {

@@ -1,4 +1,5 @@
 // fsdp/gradient-scaler: a GradScaler that looks for overflow in one rank's part of the gradients.
+#include "libraries/table/class_roles.hpp"
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
@@ -17,8 +18,7 @@ namespace {
 
 bool is_plain_scaler(Value scaler) {
   const auto* object = scaler.is(Kind::instance) ? scaler.as<Instance>() : nullptr;
-  return object && object->native && !object->cls &&
-      (object->native->path == "torch.amp.GradScaler" || object->native->path == "torch.cuda.amp.GradScaler");
+  return object && !object->cls && libraries::role_of(object->native) == libraries::ClassRole::scaler;
 }
 
 // Does the wrap compute in float16?

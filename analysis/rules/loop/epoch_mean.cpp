@@ -3,6 +3,7 @@
 // are read from the text: both are numbers of Python, of which a run keeps no provenance.
 #include "libraries/table/class_roles.hpp"
 #include "rules/losses.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -44,7 +45,7 @@ const Expr* tensor_read(const Expr& value) {
   if (value.kind != ExprKind::call) return nullptr;
   const auto& call = as<CallExpr>(value);
   if (call.function->kind == ExprKind::attribute && call.arguments.empty() &&
-      as<AttributeExpr>(*call.function).attribute.text() == "item")
+      says(as<AttributeExpr>(*call.function).attribute.text(), Says::reading_number))
     return as<AttributeExpr>(*call.function).object;
   const bool converts = call.function->kind == ExprKind::name &&
       as<NameExpr>(*call.function).id.text() == "float" && call.arguments.size() == 1;
@@ -69,8 +70,8 @@ bool is_mean(const std::vector<const Fact*>& facts) {
 bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
   if (expr.kind != ExprKind::call) return false;
   const auto& call = as<CallExpr>(expr);
-  if (call.function->kind != ExprKind::name || as<NameExpr>(*call.function).id.text() != "len" ||
-      call.arguments.size() != 1)
+  if (call.function->kind != ExprKind::name ||
+      !says(as<NameExpr>(*call.function).id.text(), Says::measuring) || call.arguments.size() != 1)
     return false;
   const Expr& of = *call.arguments[0];
   const auto facts = seen.at(chunk, of);
@@ -78,7 +79,7 @@ bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
     const auto* data = fact->value.is(Kind::instance) ? fact->value.as<Instance>() : nullptr;
     return data && libraries::role_of(data->native) == libraries::ClassRole::samples;
   });
-  return all || (of.kind == ExprKind::attribute && as<AttributeExpr>(of).attribute.text() == "dataset");
+  return all || is_attribute(of, Says::of_loader);
 }
 
 void look_at(const Record& record, const Seen& seen, std::uint32_t chunk, const Stmt& within, Report& report,

@@ -3,6 +3,7 @@
 // to be seen.
 #include "libraries/frameworks/called_methods.hpp"
 #include "rules/classes.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -77,8 +78,7 @@ Calls calls_of(const values::Class& cls) {
   Calls calls;
   for (const values::Class* each : cls.order)
     for_each_expression(*each->stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == "grad")
-        calls.writes_gradients = true;
+      if (is_attribute(expr, Says::gradient)) calls.writes_gradients = true;
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);
       if (call.function->kind == ExprKind::attribute)

@@ -83,15 +83,13 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
       found = found || says(last_name(*syntax::as<syntax::CallExpr>(expr).function), Says::computes_loss);
     });
     // What a model gives beside its outputs.
-    return found ||
-        (value.kind == syntax::ExprKind::attribute &&
-            syntax::as<syntax::AttributeExpr>(value).attribute.text() == "loss");
+    return found || is_attribute(value, Says::loss_output);
   };
   // What is no number that the program writes down, or reads of a tensor.
   const auto is_plain = [](const syntax::Expr& value) {
     return value.kind == syntax::ExprKind::integer || value.kind == syntax::ExprKind::real ||
         (value.kind == syntax::ExprKind::call &&
-            last_name(*syntax::as<syntax::CallExpr>(value).function) == "item");
+            says(last_name(*syntax::as<syntax::CallExpr>(value).function), Says::reading_number));
   };
   bool in_run = false;  // it is assigned something that the run may have computed
   auto [computed, handed] = OfLoss{};

@@ -1,5 +1,5 @@
 // loop/padded-targets: a loss that counts the padding of the tokens that it is computed from.
-#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/losses.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
@@ -73,9 +73,7 @@ private:
 // The index of padding of a table of embeddings that looks up some of these tokens.
 std::optional<std::int64_t> padding_of(const Record& record, const Wholes& wholes, const Producer& made,
     const std::set<const values::Object*>& tokens) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  if (name != "embedding" && name != "Embedding" && !made.row->path.ends_with("Embedding.forward"))
-    return std::nullopt;
+  if (libraries::form_of(*made.row) != libraries::OpForm::looked_up) return std::nullopt;
   Value padding = argument(made, "padding_idx");
   if (!padding && made.self.is(Kind::instance))
     padding = made.self.as<values::Instance>()->attributes.value(syntax::Name("padding_idx"));

@@ -398,7 +398,7 @@ const syntax::CallExpr* steps_unseen_schedule(const syntax::Stmt& stmt) {
   if (!call.arguments.empty() || !call.keywords.empty() || call.function->kind != ExprKind::attribute)
     return nullptr;
   const auto& method = as<AttributeExpr>(*call.function);
-  if (method.attribute.text() != "step") return nullptr;
+  if (!says(method.attribute.text(), Says::stepping)) return nullptr;
   const Expr& object = *method.object;
   const std::string_view name = object.kind == ExprKind::name ? as<NameExpr>(object).id.text()
       : object.kind == ExprKind::attribute                    ? as<AttributeExpr>(object).attribute.text()

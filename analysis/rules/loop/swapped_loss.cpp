@@ -1,6 +1,7 @@
 // loop/swapped-loss: a loss function is given the target in the place of the prediction, and the prediction
 // in the place of the target.
 #include "interpreter/calls/unseen.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -20,7 +21,7 @@ using values::TensorState;
 namespace {
 
 // A divergence is trained in either direction.
-bool both_ways(const values::LossInfo& loss) { return loss.name == "kl_div" || loss.name == "KLDivLoss"; }
+bool both_ways(const values::Row& loss) { return libraries::form_of(loss) == libraries::OpForm::divergence; }
 
 bool comes_from_module(const TensorState& state) {
   return state.requires_grad == Known::yes && !state.cut && !state.poisoned &&
@@ -223,7 +224,7 @@ void check(const Record& record, Report& report) {
   visit_roots(record, [&](const Event& event) {
     if (event.kind != EventKind::operation || chosen.contains(&event)) return;
     const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->loss && !both_ways(*operation.row->loss) && once(operation.place))
+    if (operation.row->loss && !both_ways(*operation.row) && once(operation.place))
       look_at(record, report, operation);
   });
 }

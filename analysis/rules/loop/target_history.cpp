@@ -1,5 +1,8 @@
 // loop/target-history: the target of temporal-difference learning is computed by the model that is trained,
 // with its history.
+#include "libraries/table/names.hpp"
+#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_semantics.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 
@@ -9,6 +12,7 @@
 namespace stepzero::rules::loop::target_history {
 
 using namespace interpreter;
+using libraries::OpSemantics;
 using values::Known;
 using values::Operation;
 using values::Producer;
@@ -16,30 +20,22 @@ using values::TensorState;
 
 namespace {
 
-std::string_view operator_name(const values::Row& row) {
-  std::string_view path = row.path;
-  if (path.ends_with(".forward")) path.remove_suffix(8);
-  return path.substr(path.rfind('.') + 1);
-}
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 // The first state among what it was computed from, itself first, whose operator is one of these.
 const TensorState* find(
-    const TensorState* state, int steps, const std::function<bool(std::string_view)>& wanted) {
+    const TensorState* state, int steps, const std::function<bool(const values::Row&)>& wanted) {
   if (!state || !state->made || !state->made->row || steps < 0) return nullptr;
-  if (wanted(operator_name(*state->made->row))) return state;
+  if (wanted(*state->made->row)) return state;
   for (const TensorState* operand : state->made->states)
     if (const TensorState* found = find(operand, steps - 1, wanted)) return found;
   return nullptr;
 }
 
-bool is_distance(std::string_view name) {
-  return is_one_of(name,
-      {"mse_loss", "smooth_l1_loss", "huber_loss", "l1_loss", "MSELoss", "SmoothL1Loss", "HuberLoss",
-          "L1Loss"});
+// A loss that compares numbers with numbers, element by element.
+bool is_distance(const values::Row& row) {
+  return libraries::column_role_of(libraries::operator_name(row)) == libraries::ColumnRole::loss;
 }
+bool is_chosen(const values::Row& row) { return libraries::semantics_of(row) == OpSemantics::picked; }
+bool is_best(const values::Row& row) { return libraries::semantics_of(row) == OpSemantics::largest; }
 
 // The same module computed both, and its gradient comes through the second as well.
 bool shares_module(const TensorState& prediction, const TensorState& target) {
@@ -56,12 +52,8 @@ void look(const Record& record, Report& report, const OperationEvent& event, Onc
   if (!loss || loss->made->states.size() < 2 || event.expected) return;
   const TensorState *prediction = loss->made->states[0], *target = loss->made->states[1];
   if (!prediction || !target || !shares_module(*prediction, *target)) return;
-  const auto chosen = [](std::string_view name) {
-    return is_one_of(name, {"gather", "take_along_dim", "__getitem__"});
-  };
-  const auto best = [](std::string_view name) { return is_one_of(name, {"max", "amax"}); };
-  const TensorState* value = find(target, most_of_target, best);
-  if (!find(prediction, most_steps, chosen) || !value || find(prediction, most_of_target, best) ||
+  const TensorState* value = find(target, most_of_target, is_best);
+  if (!find(prediction, most_steps, is_chosen) || !value || find(prediction, most_of_target, is_best) ||
       !once(loss->made->born))
     return;
   Finding* finding = report.add(Severity::warning, loss->made->born, loss->made->calls,

@@ -1,7 +1,6 @@
 // loop/unshifted-targets: a causal model is trained to tell the very tokens that it was given, each at its
 // own position.
-#include "libraries/table/names.hpp"
-#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/losses.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
@@ -15,14 +14,15 @@
 namespace stepzero::rules::loop::unshifted_targets {
 
 using namespace interpreter;
+using libraries::OpForm;
 using values::code;
 using values::Kind;
 
 namespace {
 
 bool is_causal(const Record& record, const Producer& made) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  if (name == "tril" || name == "triu") return true;
+  const OpForm form = libraries::form_of(*made.row);
+  if (form == OpForm::lower_triangle || form == OpForm::upper_triangle) return true;
   if (semantics(made) != OpSemantics::attended) return false;
   const Value causal = argument(made, "is_causal");
   return causal.is(Kind::boolean) && record.symbols.decide(causal.condition()) == symbolic::Answer::yes;
@@ -30,7 +30,7 @@ bool is_causal(const Record& record, const Producer& made) {
 
 // Does it move the numbers to other positions of a sequence?
 bool shifts(const Producer& made) {
-  return semantics(made) == OpSemantics::padded || libraries::operator_name(*made.row) == "roll";
+  return semantics(made) == OpSemantics::padded || libraries::form_of(*made.row) == OpForm::rolled;
 }
 
 // The tensor and what it holds the numbers of, in their places or in another shape.
@@ -46,9 +46,7 @@ std::unordered_set<const void*> same_numbers(const TensorState* state) {
 }
 
 bool looks_up(const Producer& made, const std::unordered_set<const void*>& tokens) {
-  const std::string_view name = libraries::last_part(made.row->path);
-  if (name != "embedding" && name != "Embedding" && !made.row->path.ends_with("Embedding.forward"))
-    return false;
+  if (libraries::form_of(*made.row) != OpForm::looked_up) return false;
   return std::ranges::any_of(inputs(made), [&](const TensorState* each) {
     return std::ranges::any_of(
         same_numbers(each), [&](const void* number) { return tokens.contains(number); });

@@ -1,6 +1,7 @@
 // memory/gradients-of-frozen: the backward computes gradients of a part of the model that no optimizer has.
 #include "footprint/text.hpp"
 #include "rules/memory/steps.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/training.hpp"
@@ -34,11 +35,8 @@ bool reads_gradients(const Record& record) {
   bool found = false;
   for (const ChunkOf& chunk : record.chunks) {
     if (chunk.path != record.path || !chunk.statement()) continue;
-    for_each_expression(*chunk.chunk->stmt, [&](const syntax::Expr& expr) {
-      found = found ||
-          (expr.kind == syntax::ExprKind::attribute &&
-              syntax::as<syntax::AttributeExpr>(expr).attribute.text() == "grad");
-    });
+    for_each_expression(*chunk.chunk->stmt,
+        [&](const syntax::Expr& expr) { found = found || is_attribute(expr, Says::gradient); });
   }
   return found;
 }

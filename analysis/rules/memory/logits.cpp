@@ -1,7 +1,7 @@
 // memory/logits: the scores of a large vocabulary, in float32, are most of what stands at the peak.
 #include "footprint/text.hpp"
-#include "libraries/table/names.hpp"
 #include "rules/memory/steps.hpp"
+#include "rules/provenance.hpp"
 #include "rules/training/training.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
@@ -13,6 +13,7 @@ namespace stepzero::rules::memory::logits {
 using footprint::Account;
 using footprint::bytes_text;
 using footprint::StepAccount;
+using libraries::OpSemantics;
 using values::TensorState;
 
 namespace {
@@ -21,9 +22,9 @@ constexpr std::int64_t fewest_classes = 8192;  // below these the advice would c
 constexpr std::int64_t fewest_bytes = std::int64_t{1} << 30;
 
 const TensorState* scores_of(const footprint::Node& node) {
-  const std::string_view name = libraries::operator_name(*node.made->row);
-  if (name != "cross_entropy" && name != "CrossEntropyLoss" && name != "log_softmax" && name != "LogSoftmax")
-    return nullptr;
+  const values::Row& row = *node.made->row;
+  const bool softmax_inside = row.loss && row.loss->repeats == values::Outcome::softmax;
+  if (!softmax_inside && semantics(*node.made) != OpSemantics::log_softmax) return nullptr;
   return node.made->states.empty() ? nullptr : node.made->states[0];
 }
 
@@ -48,8 +49,7 @@ std::int64_t at_peak(
     places.push_back(at->made->born);
     const bool same = !at->made->states.empty() && at->made->states[0] &&
         footprint::shares_memory(account.record(), *at->made, at, account.options().device);
-    const std::string_view name = libraries::operator_name(*at->made->row);
-    if (!same && name != "float" && name != "to" && name != "contiguous") break;
+    if (!same && semantics(at) != OpSemantics::same) break;
     if (at->made->states.empty() || !at->made->states[0]) break;
     at = at->made->states[0];
   }

@@ -389,7 +389,7 @@ void look_for_lists_begun_anew(
         !(as<NameExpr>(*call.arguments[0]).id == name) || call.function->kind != ExprKind::attribute)
       continue;
     const auto& method = as<AttributeExpr>(*call.function);
-    if (method.attribute.text() != "append" || method.object->kind != ExprKind::name ||
+    if (!says(method.attribute.text(), Says::collecting) || method.object->kind != ExprKind::name ||
         !begins_anew(*function, *loop, as<NameExpr>(*method.object).id))
       continue;
     const Place place{backward.place.chunk, call.span};

@@ -1,6 +1,6 @@
 // numerics/normalize-axis: vectors that are made of length 1 along another dimension than the one that their
 // product sums over.
-#include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -10,6 +10,7 @@
 
 namespace stepzero::rules::numerics::normalize_axis {
 
+using libraries::OpForm;
 using values::code;
 
 namespace {
@@ -25,12 +26,12 @@ std::size_t ndim_of(const values::Shape& shape) { return shape.ndim_known ? shap
 
 // Does it swap the last two dimensions, and nothing else?
 bool swaps_last(const Record& record, const Producer& made) {
-  const std::string_view name = libraries::last_part(made.row->path);
+  const OpForm form = libraries::form_of(*made.row);
   const TensorState* from = input(made);
   if (!from) return false;
   const auto ndim = static_cast<double>(ndim_of(from->shape));
-  if (name == "mT" || ((name == "t" || name == "T") && ndim == 2)) return true;
-  if (!name.starts_with("transpose") || made.arguments.size() < 3) return false;
+  if (form == OpForm::swaps_last || (form == OpForm::swaps_both && ndim == 2)) return true;
+  if (form != OpForm::swaps_given || made.arguments.size() < 3) return false;
   auto one = number(record, made.arguments[1]), other = number(record, made.arguments[2]);
   if (!one || !other) return false;
   for (auto* each : {&one, &other}) **each += **each < 0 ? ndim : 0;
@@ -110,7 +111,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const OpSemantics by : {OpSemantics::product, OpSemantics::linear})
     for (const Origin& each : Provenance::of(record).of_semantics(by))
-      if (libraries::last_part(each.made->row->path) != "einsum") look_at(record, report, once, *each.made);
+      if (libraries::form_of(*each.made->row) != OpForm::by_pattern)
+        look_at(record, report, once, *each.made);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // perf/growing-cat: a loop joins each new tensor to all that it has gathered, and copies it all each time.
+#include "rules/name_hints.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -21,7 +22,8 @@ bool is_short(const ForStmt& loop) {
   if (loop.iterable->kind == ExprKind::list || loop.iterable->kind == ExprKind::tuple) return true;
   if (loop.iterable->kind != ExprKind::call) return false;
   const auto& call = as<CallExpr>(*loop.iterable);
-  return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "range" &&
+  return call.function->kind == ExprKind::name &&
+      says(as<NameExpr>(*call.function).id.text(), Says::counting) &&
       !(call.arguments.size() == 1 && call.arguments[0]->kind == ExprKind::integer &&
           as<IntegerExpr>(*call.arguments[0]).value >= few);
 }

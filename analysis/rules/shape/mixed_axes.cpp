@@ -1,6 +1,5 @@
 // shape/mixed-axes: a view or reshape names a dimension in another place than it has. Elements stay in their
 // order, so what belonged together is spread.
-#include "libraries/table/op.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -178,7 +177,7 @@ const TensorState* source(const TensorState* state) {
 bool is_shifted(const TensorState* state) {
   for (int way = 0; state && state->made && way < 12; ++way) {
     const OpSemantics by = semantics(state);
-    if (by == OpSemantics::joined || libraries::last_part(state->made->row->path) == "pad") return true;
+    if (by == OpSemantics::joined || by == OpSemantics::padded) return true;
     if (by != OpSemantics::rearranged && by != OpSemantics::picked) return false;
     state = input(*state->made);
   }

@@ -1,5 +1,6 @@
 #include "rules/shape/shape_text.hpp"
 
+#include "libraries/torch/meaning/op_form.hpp"
 #include "rules/source.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
@@ -30,12 +31,10 @@ const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t 
     --index;
   }
   // addmm(input, mat1, mat2): the operands that are multiplied come second.
-  if (problem.row->path.ends_with("addmm") || problem.row->path.ends_with("baddbmm")) ++index;
+  if (libraries::form_of(*problem.row) == libraries::OpForm::added_to) ++index;
   if (index < problem.expr->arguments.size()) return problem.expr->arguments[index];
   return nullptr;
 }
-
-namespace {}  // namespace
 
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index) {
   if (const syntax::Expr* expr = operand_expression(problem, index)) {

@@ -85,7 +85,8 @@ Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& func
     const auto& method = as<AttributeExpr>(*call.function);
     const std::string_view name = method.attribute.text();
     const bool of_model = record.text({chunk, method.object->span}) == model;
-    if (name == "to" && of_model && call.arguments.size() == 1 && base_of(call.arguments[0]) == device)
+    if (says(name, Says::to_given) && of_model && call.arguments.size() == 1 &&
+        base_of(call.arguments[0]) == device)
       ++moves_model;
     uses.moves = uses.moves || (says(name, Says::moving) && !of_model);
   });

@@ -100,8 +100,8 @@ void look_for_moves(
     const auto& call = as<CallExpr>(expr);
     if (call.function->kind != ExprKind::attribute) return false;
     const std::string_view method = as<AttributeExpr>(*call.function).attribute.text();
-    return method == "cuda" ||
-        (method == "to" && call.arguments.size() == 1 &&
+    return says(method, Says::to_accelerator) ||
+        (says(method, Says::to_given) && call.arguments.size() == 1 &&
             (names(*call.arguments[0], Says::to_device) || text(*call.arguments[0]).find("cuda") < 8));
   };
   for_each_statement(in, [&](const Stmt& stmt) {
@@ -114,7 +114,8 @@ void look_for_moves(
         const bool back = call.function->kind == ExprKind::attribute &&
             text(*as<AttributeExpr>(*call.function).object) == name && !moves(expr) &&
             says(as<AttributeExpr>(*call.function).attribute.text(), Says::moving);
-        const bool to_cpu = last_name(*call.function) == "cpu" && text(*call.function).starts_with(name);
+        const bool to_cpu = says(last_name(*call.function), Says::to_host) &&
+            text(*call.function).starts_with(name);
         model.open = model.open || (given && says(last_name(*call.function), Says::wrapping)) || back ||
             to_cpu;
       }
@@ -265,7 +266,7 @@ void WholeSearch::look(const OperationEvent& event) {
                                                                   : last_name(*source);
   const bool is_loader = says(made_by, Says::loader);
   if (made_by.empty() ||
-      (!is_loader && (!trains_in(*loop) || says(made_by, Says::iterating) || made_by == "range")))
+      (!is_loader && (!trains_in(*loop) || says(made_by, Says::iterating) || says(made_by, Says::counting))))
     return;
   // A loader that was told a device brings its batches there.
   if (may_move(*loop, record, at, name) || names(*loop->iterable, Says::to_device)) return;

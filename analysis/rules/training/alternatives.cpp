@@ -26,7 +26,7 @@ bool hands_loss(const Record& record, const OperationEvent& event) {
   if (event.row->operation != Operation::unseen) return false;
   const std::string_view text = record.text(event.place), called = text.substr(0, text.find('('));
   const std::string_view name = called.substr(called.rfind('.') + 1);
-  if (name == "update" || name == "append" || name == "print" || name == "log") return false;
+  if (says(name, Says::noting)) return false;
   return says(text.substr(std::min(called.size(), text.size())), Says::loss);
 }
 bool steps(const OperationEvent& event) { return static_cast<bool>(stepped_optimizer(event)); }

@@ -53,7 +53,7 @@ private:
     for_each_expression(top, [&](const Expr& expr) {
       uses_ += is_called(expr, name_);
       if (expr.kind == ExprKind::attribute && is_called(*as<AttributeExpr>(expr).object, name_))
-        known_ += leaves_as_it_is(as<AttributeExpr>(expr).attribute.text());
+        known_ += says(as<AttributeExpr>(expr).attribute.text(), Says::of_optimizer);
       if (expr.kind == ExprKind::call) look_at_arguments(as<CallExpr>(expr));
       if (expr.kind == ExprKind::compare)
         known_ += is_called(*as<CompareExpr>(expr).left, name_) && as<CompareExpr>(expr).rights.size() == 1 &&
@@ -78,15 +78,10 @@ private:
     // Who saves, schedules or unscales it leaves the step to the program, and so does who hands it on under
     // its name: the function that gets it is looked at, too.
     const std::string_view called = last_name(*call.function);
-    const bool leaves = says(called, Says::scheduling) || called == "unscale_" || called == "scale_loss" ||
-        called == "prepare" || called == "print" || called == "isinstance" || called == "initialize";
+    const bool leaves = says(called, Says::scheduling) || says(called, Says::leaving_optimizer);
     for (const Expr* argument : call.arguments) known_ += leaves && is_called(*argument, name_);
     for (const Keyword& keyword : call.keywords)
       known_ += is_called(*keyword.value, name_) && (leaves || keyword.name.text() == name_);
-  }
-  static bool leaves_as_it_is(std::string_view attribute) {
-    return attribute == "zero_grad" || attribute == "state_dict" || attribute == "load_state_dict" ||
-        attribute == "param_groups" || attribute == "state" || attribute == "defaults";
   }
 
   std::string_view name_;
@@ -101,15 +96,13 @@ bool may_step_otherwise(const FunctionStmt& function, std::string_view name, boo
     for_each_expression(*stmt, [&](const Expr& expr) { may = may || is_attribute(expr, Says::gradient); });
     for_each_method_call(*stmt, [&](const MethodCall& each) {
       const std::string_view object = last_name(*each.object);
-      if (each.method == "step" && !says(object, Says::schedule) && (any || !is_optimizer(object)))
+      if (says(each.method, Says::stepping) && !says(object, Says::schedule) &&
+          (any || !is_optimizer(object)))
         may = may || each.call->arguments.empty() || is_called(*each.call->arguments[0], name);
     });
   }
   return may;
 }
-
-// Classes whose methods step no optimizer.
-bool steps_nothing(std::string_view name) { return name == "object" || name == "ABC" || name == "Module"; }
 
 // Are all bases of the class around known not to step anything?
 bool of_plain_class(const Record& record, Place place) {
@@ -118,12 +111,12 @@ bool of_plain_class(const Record& record, Place place) {
     if (each.stmt->kind != StmtKind::class_) continue;
     for (const Expr* base : as<ClassStmt>(*each.stmt).bases) {
       const std::string_view name = last_name(*base);
-      const bool plain = steps_nothing(name);
+      const bool plain = says(name, Says::stepping_nothing);
       const bool seen = std::ranges::any_of(record.chunks, [&](const ChunkOf& other) {
         const Stmt* top = other.statement();
         return top && top->kind == StmtKind::class_ && as<ClassStmt>(*top).name.text() == name &&
             std::ranges::all_of(as<ClassStmt>(*top).bases,
-                [](const Expr* above) { return steps_nothing(last_name(*above)); });
+                [](const Expr* above) { return says(last_name(*above), Says::stepping_nothing); });
       });
       if (!plain && !seen) return false;
     }
@@ -216,7 +209,7 @@ std::vector<NeverStepped> never_stepped(const Record& record) {
       for_each_method_call(*stmt, [&](const MethodCall& each) {
         const std::string clearing(record.text({chunk, each.object->span}));
         const Place cleared{chunk, each.call->span};
-        if (each.method != "zero_grad" || clearing.find_first_of("([") != std::string::npos ||
+        if (!says(each.method, Says::clearing) || clearing.find_first_of("([") != std::string::npos ||
             function_around(record, cleared) != function)
           return;
         const bool in_loop = loop && loop_around(record, cleared) == loop;

@@ -17,6 +17,7 @@ using M = MemoryOf;
 using O = OutcomeEffect;
 using C = ColumnRole;
 using G = GradientWrite;
+using F = OpForm;
 
 struct NamedMeaning {
   std::string_view name;  // the operator's own; of a layer that of its class
@@ -68,13 +69,13 @@ constexpr NamedMeaning rows[] = {
     {"flip", {.algebra = A::reordered}},
     {"fliplr", {.algebra = A::reordered}},
     {"flipud", {.algebra = A::reordered}},
-    {"roll", {.algebra = A::reordered}},
-    {"transpose", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps}},
+    {"roll", {.algebra = A::reordered, .form = F::rolled}},
+    {"transpose", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps, .form = F::swaps_given}},
     {"permute", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps}},
     {"movedim", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps}},
-    {"t", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps}},
-    {"T", {.algebra = A::reordered, .memory = M::view}},
-    {"mT", {.algebra = A::reordered, .memory = M::view}},
+    {"t", {.algebra = A::reordered, .memory = M::view, .outcome = O::keeps, .form = F::swaps_both}},
+    {"T", {.algebra = A::reordered, .memory = M::view, .form = F::swaps_both}},
+    {"mT", {.algebra = A::reordered, .memory = M::view, .form = F::swaps_last}},
     {"rearrange", {.algebra = A::reordered, .memory = M::rearranged}},
     {"view_as_complex", {.algebra = A::rearranged, .memory = M::view}},
     {"view_as_real", {.algebra = A::rearranged, .memory = M::view}},
@@ -83,10 +84,10 @@ constexpr NamedMeaning rows[] = {
     {"data", {.algebra = A::detached, .memory = M::view}},
     {"copy_", {.algebra = A::copied}},
     {"lerp", {.algebra = A::interpolated, .elementwise = true}},
-    {"masked_fill", {.algebra = A::masked, .elementwise = true}},
-    {"tril", {.algebra = A::masked}},
-    {"triu", {.algebra = A::masked}},
-    {"expand", {.algebra = A::repeated, .memory = M::view}},
+    {"masked_fill", {.algebra = A::masked, .elementwise = true, .form = F::by_mask}},
+    {"tril", {.algebra = A::masked, .form = F::lower_triangle}},
+    {"triu", {.algebra = A::masked, .form = F::upper_triangle}},
+    {"expand", {.algebra = A::repeated, .memory = M::view, .form = F::expanded}},
     {"expand_as", {.algebra = A::repeated, .memory = M::view}},
     {"pad", {.algebra = A::padded}},
     {"repeat", {.algebra = A::repeated}},
@@ -126,8 +127,8 @@ constexpr NamedMeaning rows[] = {
     {"matmul", {.algebra = A::product}},
     {"bmm", {.algebra = A::product}},
     {"mm", {.algebra = A::product}},
-    {"einsum", {.algebra = A::product}},
-    {"baddbmm", {.algebra = A::product}},
+    {"einsum", {.algebra = A::product, .form = F::by_pattern}},
+    {"baddbmm", {.algebra = A::product, .form = F::added_to}},
     {"outer", {.algebra = A::outer}},
     {"norm", {.algebra = A::norm}},
     {"vector_norm", {.algebra = A::norm}},
@@ -142,12 +143,12 @@ constexpr NamedMeaning rows[] = {
     {"one_hot", {.algebra = A::one_hot}},
     {"bincount", {.algebra = A::count}},
     {"histc", {.algebra = A::count}},
-    {"eq", {.algebra = A::equals, .column = C::begins}},
-    {"ne", {.algebra = A::equals, .column = C::begins}},
-    {"lt", {.algebra = A::ordered}},
-    {"le", {.algebra = A::ordered}},
-    {"gt", {.algebra = A::ordered}},
-    {"ge", {.algebra = A::ordered}},
+    {"eq", {.algebra = A::equals, .column = C::begins, .form = F::equal}},
+    {"ne", {.algebra = A::equals, .column = C::begins, .form = F::unequal}},
+    {"lt", {.algebra = A::ordered, .form = F::less}},
+    {"le", {.algebra = A::ordered, .form = F::less}},
+    {"gt", {.algebra = A::ordered, .form = F::greater}},
+    {"ge", {.algebra = A::ordered, .form = F::greater}},
     {"where", {.algebra = A::where, .elementwise = true}},
     {"nonzero", {.algebra = A::where}},
     {"__getitem__", {.algebra = A::picked, .memory = M::subscript, .outcome = O::keeps}},
@@ -201,7 +202,7 @@ constexpr NamedMeaning rows[] = {
     {"short", {.memory = M::cast}},
     {"char", {.memory = M::cast}},
     {"byte", {.memory = M::cast}},
-    {"bool", {.memory = M::cast}},
+    {"bool", {.memory = M::cast, .form = F::boolean}},
     {"Dropout1d", {.memory = M::dropout}},
     {"dropout1d", {.memory = M::dropout}},
     {"Dropout2d", {.memory = M::dropout}},
@@ -277,14 +278,21 @@ constexpr NamedMeaning rows[] = {
     {"BCEWithLogitsLoss", {.outcome = O::loss}},
     {"binary_cross_entropy", {.outcome = O::loss}},
     {"binary_cross_entropy_with_logits", {.outcome = O::loss}},
-    {"kl_div", {.outcome = O::loss}},
-    {"KLDivLoss", {.outcome = O::loss}},
+    {"kl_div", {.outcome = O::loss, .form = F::divergence}},
+    {"KLDivLoss", {.outcome = O::loss, .form = F::divergence}},
     {"cosine_embedding_loss", {.outcome = O::loss}},
     {"CosineEmbeddingLoss", {.outcome = O::loss}},
     {"triplet_margin_loss", {.outcome = O::loss}},
     {"TripletMarginLoss", {.outcome = O::loss}},
     {"ctc_loss", {.outcome = O::loss}},
     {"CTCLoss", {.outcome = O::loss}},
+    {"logical_not", {.form = F::inverted}},
+    {"bitwise_not", {.form = F::inverted}},
+    {"ones", {.form = F::ones}},
+    {"full", {.form = F::filled}},
+    {"embedding", {.form = F::looked_up}},
+    {"Embedding", {.form = F::looked_up}},
+    {"addmm", {.form = F::added_to}},
     {"nan_to_num", {.gradient = G::less}},
     {"zero_", {.gradient = G::nothing}},
 };
@@ -302,15 +310,20 @@ const OperatorMeaning& meaning_of(std::string_view operator_name) {
   return found == known.end() ? none : *found->second;
 }
 
-OpSemantics semantics_of(const values::Row& row) {
-  if (!row.op) return OpSemantics::none;
+namespace {
+// Of a row's operator, or of the one whose form writes into its tensor.
+template <class Column> Column column_of_row(const values::Row& row, Column OperatorMeaning::* column) {
+  if (!row.op) return Column::none;
   std::string_view name = operator_name(row);
-  if (const OpSemantics found = meaning_of(name).algebra; found != OpSemantics::none) return found;
-  // The form that writes into its tensor.
-  if (!name.ends_with('_') || name.ends_with("__")) return OpSemantics::none;
+  if (const Column found = meaning_of(name).*column; found != Column::none) return found;
+  if (!name.ends_with('_') || name.ends_with("__")) return Column::none;
   name.remove_suffix(1);
-  return meaning_of(name).algebra;
+  return meaning_of(name).*column;
 }
+}  // namespace
+
+OpSemantics semantics_of(const values::Row& row) { return column_of_row(row, &OperatorMeaning::algebra); }
+OpForm form_of(const values::Row& row) { return column_of_row(row, &OperatorMeaning::form); }
 
 GradientWrite gradient_write_of(std::string_view method) {
   const values::Row* row = table().find("torch.Tensor." + std::string(method));

@@ -5,6 +5,7 @@
 #include "libraries/table/op.hpp"
 #include "libraries/torch/meaning/gradients.hpp"
 #include "libraries/torch/meaning/memory.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
 
 namespace stepzero::libraries {
@@ -17,6 +18,7 @@ struct OperatorMeaning {
   OutcomeEffect outcome = OutcomeEffect::none;
   ColumnRole column = ColumnRole::none;  // of a column [N, 1] that meets a row [N]
   GradientWrite gradient = GradientWrite::other;
+  OpForm form = OpForm::none;  // which one it is of those of one algebra
 };
 // By the operator's own name; of others nothing.
 const OperatorMeaning& meaning_of(std::string_view operator_name);
