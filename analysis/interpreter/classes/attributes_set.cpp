@@ -76,6 +76,9 @@ void ObjectModel::Attribute::set(Value object, Value value) {
     // What was there before is there still on other paths.
     if (!run.path_.empty() && !object.as<values::Unknown>()->attributes.find(name))
       (void)of_unknown(*object.as<values::Unknown>());
+    // Some objects make something of their own of what they are told under that name.
+    if (run.library_.find(values::InternalRow::set + name.text()))
+      value = run.heap().unseen(name.text(), where);
     put_into(object.as<values::Unknown>()->attributes);
     // Who calls that object reaches this one as well.
     if (const Value held = run.resolve(value);

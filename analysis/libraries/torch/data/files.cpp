@@ -152,6 +152,8 @@ std::vector<Row> file_rows() {
       "conf", "hparams", "hps", "flags", "accelerator", "trainer">);
   names(all_under<InternalRow::calls_others, "forward", "__call__", "train", "run", "fit", "main">);
   names(all_under<InternalRow::asks_ndim, "dim", "ndimension">);
+  // What an object that is not seen may make something of its own of, as an array of its type.
+  names(all_under<InternalRow::set, "dtype">);
   names(all_under<InternalRow::sized, "Tensor", "TensorType">);
   names(all_under<InternalRow::described, "Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8",
       "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex">);
