@@ -44,8 +44,7 @@ Value BuiltinCall::is_instance() const {
   if (answer != symbolic::Answer::unknown) return heap().boolean(answer == symbolic::Answer::yes);
   const Cond condition = run.asked(
       "isinstance", first, second, heap().is_unseen(first) ? Sharing::unseen : heap().sharing(first));
-  if (const Value object = run.resolve(first); object.is(Kind::instance) && !is_presumed(object) &&
-      object.as<values::Instance>()->native && !object.as<values::Instance>()->cls)
+  if (const Value object = run.resolve(first); object.is(Kind::instance) && !is_presumed(object))
     run.of_unseen_class_.insert(condition);
   return Value::of(condition);
 }

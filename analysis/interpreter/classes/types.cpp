@@ -24,13 +24,13 @@ using values::ListKind;
 namespace {
 
 // A class of a library of which nothing is known: is it one that a known class derives from? Private ones are
-// left out of what is known
-// (`_BatchNorm`), and a class may be written in another module than the one that it is known by.
+// left out of what is known (`_BatchNorm`), and a class may be written in another module than the one that it
+// is known by. What derives from no class of a library has no such base either.
 bool may_be_a_base(const values::LibrarySymbol& type, const Row* of) {
   if (type.row) return false;
   const auto last = [](std::string_view path) { return path.substr(path.rfind('.') + 1); };
   const std::string_view name = last(type.path);
-  if (name.starts_with('_')) return true;
+  if (name.starts_with('_')) return !of || of->base_row;
   constexpr int most_bases = 8;  // a cycle in the table ends here
   for (int i = 0; i < most_bases && of; ++i, of = of->base_row)
     if (last(of->path) == name) return true;
