@@ -285,8 +285,14 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
             run.heap().slot_of(object.as<Unknown>()->attributes, Name(values::MovedState::module_on)),
             there ? Value::of(Kind::device, there) : Value::none());
       }
+      // `x.type(Tensor)`: what says a type may say a device, but for a dtype.
+      const bool may_transfer = !transfers && row->moves != values::Moves::nowhere &&
+          !arguments.positional.empty() && !run.resolve(arguments.positional.front()).is(Kind::dtype);
+      moved = moved || may_transfer;
       if (transfers)
         note_moved(run, *made.as<Unknown>(), *object.as<Unknown>(), *row, arguments);
+      else if (may_transfer)
+        keep(run.heap(), *made.as<Unknown>(), lies_on_kept, Value::none());
       else if (row->op && row->operation == values::Operation::none)
         keep(run.heap(), *made.as<Unknown>(), values::UnknownState::made_of, object);
     }

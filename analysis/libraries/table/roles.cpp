@@ -125,6 +125,7 @@ constexpr OfTransfer known_transfers[] = {
     {"torch.Tensor.to", values::Moves::to_given},
     {"torch.Tensor.cuda", values::Moves::to_accelerator},
     {"torch.Tensor.cpu", values::Moves::to_given},
+    {"torch.Tensor.type", values::Moves::to_given},
 };
 
 // Layers that do something else in training.

@@ -49,17 +49,24 @@ std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
   return names;
 }
 
-// `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader's name; empty if it is made
-// in another way.
-std::string_view loader_of(const Expr* iterable) {
+// `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader; null if it has no name.
+const NameExpr* loader_of(const Expr* iterable) {
   while (iterable->kind == ExprKind::call) {
     const auto& call = as<CallExpr>(*iterable);
-    if (call.arguments.empty() || call.function->kind != ExprKind::name) return {};
+    if (call.arguments.empty() || call.function->kind != ExprKind::name) return nullptr;
     const std::string_view name = as<NameExpr>(*call.function).id.text();
-    if (name != "enumerate" && name != "tqdm" && name != "iter") return {};
+    if (name != "enumerate" && name != "tqdm" && name != "iter") return nullptr;
     iterable = call.arguments[0];
   }
-  return iterable->kind == ExprKind::name ? as<NameExpr>(*iterable).id.text() : std::string_view{};
+  return iterable->kind == ExprKind::name ? &as<NameExpr>(*iterable) : nullptr;
+}
+
+// Is it, in some run, an object of a class of the program, which may move the batches that it gives?
+bool gives_its_own(const Record& record, Place loader) {
+  return std::ranges::any_of(record.facts, [&](const Fact& fact) {
+    return fact.place == loader && fact.value.is(values::Kind::instance) &&
+        fact.value.as<values::Instance>()->cls;
+  });
 }
 
 // What a function does with the device that it is given, and with those of tensors.
@@ -88,7 +95,7 @@ Uses uses_of(const Record& record, std::uint32_t chunk, const FunctionStmt& func
     if (says(name, Says::to_given) && of_model && call.arguments.size() == 1 &&
         base_of(call.arguments[0]) == device)
       ++moves_model;
-    uses.moves = uses.moves || (says(name, Says::moving) && !of_model);
+    uses.moves = uses.moves || ((says(name, Says::moving) || may_take_device(call)) && !of_model);
   });
   uses.elsewhere = read > moves_model;
   return uses;
@@ -152,7 +159,8 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
     if (!function || !loop || told.contains(function)) return;
     const CallExpr* call = call_of(record, event);
     const Expr* input = call ? first_input(*call) : nullptr;
-    const std::string_view loader = loader_of(loop->iterable);
+    const NameExpr* iterated = loader_of(loop->iterable);
+    const std::string_view loader = iterated ? iterated->id.text() : std::string_view{};
     const auto is_parameter = [&](std::string_view name) {
       return std::ranges::any_of(
           function->parameters->list, [&](const Parameter& one) { return one.name.text() == name; });
@@ -166,7 +174,8 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       if (!says(device, Says::device) || !(is_parameter(model) || is_parameter(base_of(call->function))))
         continue;
       const Uses uses = uses_of(record, event.place.chunk, *function, *loop, device, model);
-      if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span))
+      if (uses.elsewhere || uses.moves || fails_by_device(record, event.place.chunk, function->span) ||
+          gives_its_own(record, {event.place.chunk, iterated->span}))
         continue;
       told.insert(function);
       const std::string name(given), whole(record.text({event.place.chunk, input->span}));

@@ -78,7 +78,8 @@ bool may_move(const Stmt& stmt, const Record& record, std::uint32_t chunk, std::
     const auto& call = as<CallExpr>(expr);
     const bool of_model = call.function->kind == ExprKind::attribute &&
         record.text({chunk, as<AttributeExpr>(*call.function).object->span}) == model;
-    moves = moves || (!of_model && says(last_name(*call.function), Says::moving)) ||
+    moves = moves ||
+        (!of_model && (says(last_name(*call.function), Says::moving) || may_take_device(call))) ||
         std::ranges::any_of(call.arguments, [](const Expr* each) { return names(*each, Says::to_device); }) ||
         std::ranges::any_of(call.keywords, [](const Keyword& each) {
           return says(each.name.text(), Says::to_device) || names(*each.value, Says::to_device);

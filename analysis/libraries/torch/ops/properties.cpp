@@ -220,12 +220,18 @@ Value to(Op& op) {
             " is on the meta device, which holds no numbers to copy to another: make it where it is used");
   return converted(op, std::move(state));
 }
-// x.type() is a string, x.type(dtype) a tensor. The old names of types say the device too, the names of
-// dtypes do not.
-Value type(Op& op) {
-  const Value wanted = op.argument("dtype");
-  if (!wanted) return unknown_of(op, Sharing::uniform);
-  TensorState state = copy_of(op);
+// The old names of types say the device too, the names of dtypes do not.
+void take_type(Op& op, TensorState& state, Value wanted, int depth = 0) {
+  wanted = op.run.resolve(wanted);
+  if (wanted.is(Kind::choice) && depth < values::most_choices) {
+    const auto* choice = wanted.as<values::Choice>();
+    TensorState yes = state, no = state;
+    take_type(op, yes, choice->yes, depth + 1);
+    take_type(op, no, choice->no, depth + 1);
+    state.dtype = yes.dtype == no.dtype ? yes.dtype : Dtype::unknown;
+    state.device = values::choose_device(op.run.heap(), choice->condition, yes.device, no.device);
+    return;
+  }
   state.dtype = to_dtype(wanted);
   constexpr std::pair<std::string_view, Dtype> old[] = {{"FloatTensor", Dtype::float32},
       {"DoubleTensor", Dtype::float64}, {"HalfTensor", Dtype::float16}, {"BFloat16Tensor", Dtype::bfloat16},
@@ -243,6 +249,13 @@ Value type(Op& op) {
         state.device = op.run.heap().device(device).as<values::Device>();
     }
   if (state.dtype == Dtype::unknown) state.device = nullptr;
+}
+// x.type() is a string, x.type(dtype) a tensor.
+Value type(Op& op) {
+  const Value wanted = op.argument("dtype");
+  if (!wanted) return unknown_of(op, Sharing::uniform);
+  TensorState state = copy_of(op);
+  take_type(op, state, wanted);
   return converted(op, std::move(state));
 }
 Value type_as(Op& op) {
