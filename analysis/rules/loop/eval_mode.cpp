@@ -165,7 +165,10 @@ bool is_attribute_of(const Instance& model, const Object* part) {
 // Does the call set a mode of the model: of it, of something that it is a part of, or of what is not known?
 bool may_be_mode_of(const OperationEvent& event, const Object* model) {
   const auto* known = dynamic_cast<const Instance*>(model);
-  if (event.self.is(Kind::none) || (known && is_attribute_of(*known, event.self.object()))) return false;
+  // What a wrapper holds is all of it.
+  const bool wraps = known && known->native && !known->cls;
+  if (event.self.is(Kind::none) || (known && !wraps && is_attribute_of(*known, event.self.object())))
+    return false;
   if (!event.self.is(Kind::instance) || !dynamic_cast<const Instance*>(model)) return true;
   Parts around;
   around.add(event.self);
