@@ -400,6 +400,14 @@ static bool is_implied(const symbolic::Context& symbols, Cond condition, Cond by
   return std::ranges::any_of(alternatives, holds);
 }
 
+// Was the opposite taken, as the program writes it? A setting that is asked again is mostly as it was, though
+// unseen code may have changed it; what is drawn anew is not.
+static bool is_denied(symbolic::Context& symbols, Cond option, std::span<const Cond> taken) {
+  const std::string opposite = symbols.text(symbols.logical_not(option));
+  return std::ranges::any_of(
+      taken, [&](Cond each) { return each != option && symbols.text(each) == opposite; });
+}
+
 // Who may catch it, and under which condition it happens.
 void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::string_view raises) {
   const int others = std::min(tries_for_others(raises), run_.guards_);
@@ -422,6 +430,10 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
     event.guarded = event.guarded || std::any_of(run_.path_.begin(), run_.path_.end(), [&](Cond taken) {
       return asks_for_none(symbols(), taken);
     });
+  if (chosen)
+    for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
+      event.guarded = event.guarded ||
+          (symbols().sharing(whole) == Sharing::uniform && is_denied(symbols(), whole, run_.path_));
   if (chosen && !event.guarded) {
     Choices choices(symbols());
     for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
