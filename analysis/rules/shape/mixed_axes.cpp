@@ -190,6 +190,14 @@ bool has_order(const TensorState* state) {
       !inputs(*state->made).empty();
 }
 
+// What is left of the places after a pool may be one: where nobody knows how many, nothing is mixed then.
+bool may_be_pooled_to_one(const Record& record, const TensorState& first, std::size_t moved) {
+  if (semantics(&first) != OpSemantics::pooled) return false;
+  const auto& dims = first.shape.dims;
+  return std::any_of(dims.begin() + static_cast<std::ptrdiff_t>(std::min(moved + 1, dims.size())), dims.end(),
+      [&](const Dim& dim) { return !record.symbols.value(dim.size); });
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::rearranged)) {
@@ -200,7 +208,8 @@ void check(const Record& record, Report& report) {
     const auto wrong = moved(record, before->shape, each.state->shape);
     const TensorState* first = wrong ? source(before) : nullptr;
     if (!first || !has_order(first) || !is_known(first->shape) ||
-        !moved(record, first->shape, each.state->shape) || !once(each.made->born))
+        !moved(record, first->shape, each.state->shape) ||
+        may_be_pooled_to_one(record, *first, wrong->from) || !once(each.made->born))
       continue;
     const std::string size = record.symbols.text(before->shape.dims[wrong->from].size);
     Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,

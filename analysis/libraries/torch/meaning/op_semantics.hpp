@@ -65,6 +65,7 @@ enum class OpSemantics : std::uint8_t {
   unit_rows,      // of length 1: normalize
   interpolated,   // between two tensors, by a weight: lerp
   within_one,     // between -1 and 1: tanh, cosine_similarity
+  pooled,         // the largest or the mean of each window
 };
 
 // Does it compute other numbers than it was given?
