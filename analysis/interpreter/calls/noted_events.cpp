@@ -238,11 +238,16 @@ void NotedEvents::note_kept(const values::Slot& slot, Value added, Place where) 
 }
 
 namespace {
-// Is it what one way through the iteration leaves?
+// Is it what one way through the iteration leaves? Of one thing or another, each may be left on a way.
 bool may_be(Value left, Value content, int depth = 0) {
-  if (!left.is(Kind::choice) || depth > values::most_choices) return left == content;
-  return may_be(left.as<values::Choice>()->yes, content, depth + 1) ||
-      may_be(left.as<values::Choice>()->no, content, depth + 1);
+  if (left == content) return true;
+  if (depth > values::most_choices) return false;
+  if (left.is(Kind::choice) &&
+      (may_be(left.as<values::Choice>()->yes, content, depth + 1) ||
+          may_be(left.as<values::Choice>()->no, content, depth + 1)))
+    return true;
+  return content.is(Kind::choice) && may_be(left, content.as<values::Choice>()->yes, depth + 1) &&
+      may_be(left, content.as<values::Choice>()->no, depth + 1);
 }
 }  // namespace
 

@@ -454,6 +454,16 @@ bool is_within_step(const TrainingLoop& loop, const std::string& into) {
   return steps && outer->stmt && assigns(*outer->stmt, Name(into));
 }
 
+// Is it added in each iteration, but for choices that were made before the loop, or whenever a backward is
+// made beside it?
+bool kept_with_backward(const Record& record, const TrainingLoop& loop, Place place) {
+  return decided_before(record, *loop.loop, place) ||
+      std::ranges::any_of(loop.training_root->all, [&](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::backward && each.in(loop.loop) &&
+            decided_before(record, *loop.loop, place, as_it_stands(record, each.event->place));
+      });
+}
+
 // " whenever `args.amp`": what is added under a choice of the program.
 std::string whenever(const Record& record, Value under) {
   const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
@@ -482,7 +492,7 @@ void check(const Record& record, Report& report) {
       // What begins anew after a backward that comes now and then may be what that backward goes through.
       const bool begins_anew = static_cast<bool>(argument(event, 2));
       const Value under = argument(event, 3);
-      if (under && !decided_before(record, *loop.loop, event.place)) continue;
+      if (under && !kept_with_backward(record, loop, event.place)) continue;
       if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) {
         const auto into = added_by(record, event);
         if (!into || !is_of_another(record, into->into, event.place, event.calls, *loop.backward->event))

@@ -76,16 +76,23 @@ bool asks_of_none(const Record& record, std::uint32_t chunk, const Expr& test,
 
 }  // namespace
 
-bool decided_before(const Record& record, const LoopEvent& loop, Place place) {
+bool decided_before(const Record& record, const LoopEvent& loop, Place place, Place beside) {
   if (!loop.stmt || loop.place.chunk != place.chunk || !loop.stmt->span.holds(place.span)) return false;
   const auto changed = written_in(record, place.chunk, *loop.stmt);
   const auto by_methods = changed_by_methods(record, place);
-  for (const Enclosing& each : enclosing(*loop.stmt, place.span)) {
-    const bool other = each.stmt->kind == StmtKind::while_ || each.stmt->kind == StmtKind::try_ ||
-        each.stmt->kind == StmtKind::match || each.stmt->kind == StmtKind::function;
-    if (other && each.stmt != loop.stmt) return false;
-    if (each.stmt->kind == StmtKind::if_ &&
-        !asks_of_none(record, place.chunk, *as<IfStmt>(*each.stmt).test, changed, by_methods))
+  const auto path = enclosing(*loop.stmt, place.span),
+             other_path = beside && beside.chunk == place.chunk && loop.stmt->span.holds(beside.span)
+      ? enclosing(*loop.stmt, beside.span)
+      : decltype(path){};
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const Stmt& each = *path[i].stmt;
+    const bool other = each.kind == StmtKind::while_ || each.kind == StmtKind::try_ ||
+        each.kind == StmtKind::match || each.kind == StmtKind::function;
+    if (other && &each != loop.stmt) return false;
+    const bool together = i + 1 < path.size() && i + 1 < other_path.size() && other_path[i].stmt == &each &&
+        other_path[i + 1].block.data() == path[i + 1].block.data();
+    if (each.kind == StmtKind::if_ && !together &&
+        !asks_of_none(record, place.chunk, *as<IfStmt>(each).test, changed, by_methods))
       return false;
   }
   return true;

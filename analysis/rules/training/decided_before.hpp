@@ -7,7 +7,7 @@
 namespace stepzero::rules {
 
 // Does each `if` around the place in the loop ask for something that the loop does not change, as far as the
-// text shows?
-bool decided_before(const Record& record, const interpreter::LoopEvent& loop, Place place);
+// text shows? An `if` that holds both the place and the other one, on one side, is left out.
+bool decided_before(const Record& record, const interpreter::LoopEvent& loop, Place place, Place beside = {});
 
 }  // namespace stepzero::rules
