@@ -63,6 +63,12 @@ const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const
   return made;
 }
 
+const Device* choose_gpu(Heap& heap, Cond condition, Cond negated, const Device* yes, const Device* no) {
+  if (yes && no) return choose_device(heap, condition, yes, no);
+  if (is_accelerator(yes)) return gpu_or_other(heap, condition);
+  return is_accelerator(no) ? gpu_or_other(heap, negated) : nullptr;
+}
+
 Value device_value(Heap& heap, const Device& device) {
   const ChosenDevice* choice = chosen(&device);
   if (!choice && device.text == any_device) return heap.unknown("device", symbolic::Sharing::uniform);

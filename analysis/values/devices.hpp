@@ -43,6 +43,8 @@ bool is_reserved(std::string_view text);
 const ChosenDevice* chosen(const Device* device);
 // One of the two, either of which may be chosen itself; null if one of them is not known.
 const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const Device* no);
+// The same, where one that is not known may be any device beside a GPU.
+const Device* choose_gpu(Heap& heap, Cond condition, Cond negated, const Device* yes, const Device* no);
 // As the program sees it.
 Value device_value(Heap& heap, const Device& device);
 

@@ -122,6 +122,14 @@ const values::Device* module_on(const Unknown& model) {
 }
 
 namespace {
+// What was noted on one way alone: `if args.cuda: x = x.cuda()`.
+Value device_in(Value noted) {
+  for (int depth = 0; noted.is(Kind::choice) && depth < values::most_choices; ++depth) {
+    const auto* choice = noted.as<values::Choice>();
+    noted = choice->yes ? choice->yes : choice->no;
+  }
+  return noted;
+}
 // What its batch says of a part that was not moved.
 const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) {
   const Unknown* at = &value;
@@ -129,7 +137,7 @@ const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) 
     if (kept(*at, moved_kept)) return nullptr;
     if (const Value whole = kept(*at, values::UnknownState::whole); whole.is(Kind::unknown)) {
       const auto& batch = *whole.as<Unknown>();
-      const Value device = kept(batch, key);
+      const Value device = device_in(kept(batch, key));
       const bool changed = batch.attributes.find(Name(values::UnknownState::stored)) != nullptr;
       return device.is(Kind::device) && !changed ? device.as<values::Device>() : nullptr;
     }
@@ -215,15 +223,21 @@ bool is_model(Runtime& run, Value function, std::string_view name) {
 // Where the tensors among the arguments lie, on an accelerator if any does; null: not known. Lengths and the
 // like stay on the CPU beside an input that was moved.
 const values::Device* device_of_any(Runtime& run, const Arguments& arguments) {
-  const auto device_of = [&](Value argument) -> const values::Device* {
+  // `if args.cuda: x = x.cuda()` leaves one thing or another.
+  const auto device_of = [&](Value argument, const auto& again, int depth) -> const values::Device* {
     argument = run.resolve(argument);
+    if (argument.is(Kind::choice) && depth < values::most_choices) {
+      const auto* choice = argument.as<values::Choice>();
+      return values::choose_gpu(run.heap(), choice->condition, run.symbols().logical_not(choice->condition),
+          again(choice->yes, again, depth + 1), again(choice->no, again, depth + 1));
+    }
     const Value tensor = argument.is(Kind::unknown) ? argument.as<Unknown>()->state.value : argument;
     if (tensor.is(Kind::tensor)) return tensor.as<values::Tensor>()->now()->device;
     return argument.is(Kind::unknown) ? lies_on(*argument.as<Unknown>()) : nullptr;
   };
   const values::Device* found = nullptr;
   const auto look = [&](Value argument) {
-    const values::Device* device = device_of(argument);
+    const values::Device* device = device_of(argument, device_of, 0);
     if (device && (!found || values::is_cpu(found))) found = device;
   };
   for (const Value& argument : arguments.positional) look(argument);

@@ -4,13 +4,19 @@
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::libraries {
 
 namespace {
 // Where it lies, as far as its making or the other parts of its batch say.
-const values::Device* place_of(Runtime& run, Value value) {
+const values::Device* place_of(Runtime& run, Value value, int depth = 0) {
   value = run.resolve(value);
+  if (value.is(Kind::choice) && depth < values::most_choices) {
+    const auto* choice = value.as<values::Choice>();
+    return values::choose_gpu(run.heap(), choice->condition, run.symbols().logical_not(choice->condition),
+        place_of(run, choice->yes, depth + 1), place_of(run, choice->no, depth + 1));
+  }
   if (const TensorState* state = tensor_state(run, value); state && state->device) return state->device;
   if (!value.is(Kind::unknown)) return nullptr;
   const auto& unknown = *value.as<values::Unknown>();
