@@ -34,6 +34,19 @@ bool is_registry(Interpreter& run, const values::DictState& state) {
         return item.first.is(Kind::string) && is_called(run.resolve(item.second));
       });
 }
+// Has a class or function of the file entered itself in a table of another file? Then it is not alone: others
+// do so as well, wherever the program begins.
+bool is_entered_from(const Record& record, Value dict, const values::DictState& state) {
+  const auto path_of = [&](std::uint32_t chunk) {
+    return chunk < record.chunks.size() ? std::string_view(record.chunks[chunk].path) : std::string_view{};
+  };
+  const Place born = dict.object()->born;
+  if (!born || path_of(born.chunk) == record.path) return false;
+  return std::ranges::any_of(state.items, [&](const auto& item) {
+    const auto* cls = item.second.is(Kind::class_) ? item.second.template as<values::Class>() : nullptr;
+    return cls && cls->stmt && path_of(cls->chunk) == record.path;
+  });
+}
 }  // namespace
 
 Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
@@ -48,6 +61,8 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
   const bool key_is_known = known_key(key);
   bool known = key_is_known;
   step(1 + state->items.size() / 8);
+  if (!key_is_known && key.is(Kind::unknown) && is_entered_from(record_, dict, *state))
+    return heap().unseen("");
   if (!key_is_known && !otherwise && key.is(Kind::unknown) && is_registry(*this, *state)) {
     Value chosen = resolve(state->items.back().second);
     for (std::size_t i = state->items.size() - 1; i-- > 0;)
