@@ -257,7 +257,9 @@ Value distributed_init(Call& call) {
 // Moved when it is wrapped already: where its module was on the CPU till then, wrapping it has failed.
 Value moves_wrapped(Call& call, std::string_view usual_row) {
   const Value module = call.self.is(Kind::instance) ? call.run.resolve(kept(call, "module")) : Value{};
-  if (module.is(Kind::unknown) && kept(call, "device_ids")) {
+  const auto* unseen = module.is(Kind::unknown) ? module.as<values::Unknown>() : nullptr;
+  const bool was_moved = unseen && (interpreter::may_be_moved(*unseen) || interpreter::module_on(*unseen));
+  if (unseen && !was_moved && kept(call, "device_ids")) {
     Op op(call);
     op.fail_when(call.run.named_condition("the module is on the CPU until here", Sharing::uniform),
         values::ProblemKind::device,
