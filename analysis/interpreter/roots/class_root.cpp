@@ -71,7 +71,11 @@ void RootRunner::ClassRoot::run_methods(
   run.called_ = nullptr;
   lose_what_methods_set();
   // What the library class sees to itself, whatever the methods change.
-  if (cls.native) call_row_of(cls.native->path, values::InternalRow::seen_to);
+  if (cls.native) {
+    run.block_ = &root.block;
+    call_row_of(cls.native->path, values::InternalRow::seen_to);
+    run.block_ = nullptr;
+  }
   free_placeholders();
   if (run.incremental_->unit() && !run.with_defaults_ && !refused) note_object(since, known);
   const bool prepared = run.roots_->prepares_tests(cls);

@@ -2,6 +2,7 @@
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/record.hpp"
 #include "libraries/torch/nn/modules.hpp"
+#include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -108,11 +109,48 @@ void try_out(Call& call, const std::vector<Value>& items) {
     x = call.run.resolve(forward->run(inner));
     if (interpreter::ProblemEvent* failure = failure_since(call.run, before)) {
       failure->overridable = true;
-      failure->evidence.emplace_back(call.place, "the layers are put in a row here");
+      if (call.place) failure->evidence.emplace_back(call.place, "the layers are put in a row here");
       break;
     }
     if (!x.is(Kind::tensor) && !x.is(Kind::unknown)) break;
   }
+}
+// Does its own forward, where it has one, run what it holds in a row: `super().forward(x)`?
+bool runs_in_a_row(const values::Class& cls) {
+  for (const values::Class* each : cls.order) {
+    const Value own = each->body ? each->body->names.value(Name("forward")) : Value{};
+    if (!own) continue;
+    if (!own.is(Kind::function) || !own.as<values::Function>()->stmt) return false;
+    bool calls_super = false;
+    syntax::for_each_expression(*own.as<values::Function>()->stmt, [&](const syntax::Expr& expr) {
+      if (expr.kind != syntax::ExprKind::attribute) return;
+      const auto& member = syntax::as<syntax::AttributeExpr>(expr);
+      calls_super = calls_super ||
+          (member.attribute.text() == "forward" && member.object->kind == syntax::ExprKind::call &&
+              syntax::last_name(*syntax::as<syntax::CallExpr>(*member.object).function) == "super");
+    });
+    return calls_super;
+  }
+  return true;
+}
+// What a class of the program that is a container has put into itself when it is made:
+// `self.add_module("norm", …)`, layer by layer.
+Value try_own_layers(Call& call) {
+  const Instance& container = object(call);
+  const Value list = kept(call, values::ContainerState::items);
+  if (!container.cls || !list.is(Kind::list) || values::Heap::list_state(list)->open ||
+      !runs_in_a_row(*container.cls))
+    return {};
+  const std::vector<Value> items = values::Heap::list_state(list)->items;
+  // What was given to the constructor of the library was tried there.
+  const auto is_told = [&](const Value& item) {
+    const Value layer = call.run.resolve(item);
+    return layer.is(Kind::instance) && std::ranges::any_of(call.run.record().events, [&](const auto& event) {
+      return event->kind == interpreter::EventKind::problem && event->place == layer.object()->born;
+    });
+  };
+  if (std::ranges::none_of(items, is_told)) try_out(call, items);
+  return {};
 }
 // What fails in the call of a container stands at the layer with the wrong number, and not twice.
 void tell_at_layer(Call& call, const Value& layer, std::size_t before) {
@@ -295,6 +333,23 @@ bool may_be_module(Call& call, Value value) {
   return !unknown.is_number && !unknown.is_real && (!unknown.integer || unknown.only_compared) &&
       !unknown.state.value;
 }
+// Do the methods of the class ask whether the attribute is more or less than something? Then it is no module.
+bool is_measured(const values::Class& cls, std::string_view attribute) {
+  bool measured = false;
+  for (const values::Class* each : cls.order)
+    if (each->stmt)
+      syntax::for_each_expression(*each->stmt, [&](const syntax::Expr& expr) {
+        if (measured || expr.kind != syntax::ExprKind::compare) return;
+        const auto& compared = syntax::as<syntax::CompareExpr>(expr);
+        const bool orders = std::ranges::any_of(compared.ops, [](syntax::CompareOp op) {
+          return op == syntax::CompareOp::lt || op == syntax::CompareOp::le || op == syntax::CompareOp::gt ||
+              op == syntax::CompareOp::ge;
+        });
+        measured = orders && compared.left->kind == syntax::ExprKind::attribute &&
+            syntax::as<syntax::AttributeExpr>(*compared.left).attribute.text() == attribute;
+      });
+  return measured;
+}
 // A module that is set as an attribute of a container is one of its parts.
 Value set_part(Call& call) {
   const Value name = call.run.resolve(call.at(0));
@@ -302,7 +357,8 @@ Value set_part(Call& call) {
   if (!name.is(Kind::string) || !list.is(Kind::list)) return {};
   values::ListState state = *values::Heap::list_state(list);
   if (!call.run.is_a(call.run.resolve(call.at(1)), module_class)) {
-    if (may_be_module(call, call.at(1))) {
+    const values::Class* cls = object(call).cls;
+    if (may_be_module(call, call.at(1)) && !(cls && is_measured(*cls, name.text()))) {
       state.open = true;
       state.length = nullptr;
       state.rest = call.run.heap().merge(state.rest, call.run.heap().unseen(""), Sharing::uniform);
@@ -412,6 +468,7 @@ std::vector<Row> container_rows() {
   std::vector<Row> rows = {
       row("torch.nn.Sequential", class_, "*modules", sequential_init, "torch.nn.Module"),
       row("torch.nn.Sequential.forward", method, "input", sequential_forward),
+      row("torch.nn.Sequential.$seen_to", method, "", try_own_layers),
       row("torch.nn.Sequential.__getitem__", method, "index", list_item),
       row("torch.nn.Sequential.__getattr__", method, "name", part_by_name<false>),
       row("torch.nn.Sequential.__setattr__", method, "name, value", set_part),
