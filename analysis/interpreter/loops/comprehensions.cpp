@@ -18,6 +18,10 @@ constexpr std::uint64_t equal_steps =
     2'000;  // of the elements of a comprehension that are made one by one though they are alike
 // … where memory is counted: what is done to single layers, by their names and shapes, has to be known there.
 constexpr std::uint64_t counted_equal_steps = 500'000;
+// Elements that take more than this share of the steps that are left, and of the steps where memory is
+// counted, are not made one by one: `[main(seed) for seed in range(200)]`.
+constexpr std::uint64_t elements_share = 2;
+constexpr std::uint64_t counted_elements_steps = 2'000'000;
 
 // Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the
 // target?
@@ -121,6 +125,7 @@ private:
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
   bool may_be_equivalent(std::size_t level, std::size_t count) const;
+  std::uint64_t elements_budget() const;
   Value as_dict();
   Value as_list();
   Int length_of_open(const values::ListState& state);
@@ -256,8 +261,16 @@ bool LoopRunner::Comprehension::may_be_equivalent(std::size_t level, std::size_t
       expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
 }
 
+std::uint64_t LoopRunner::Comprehension::elements_budget() const {
+  const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
+  return run.record_.conditions.contains(values::RecordCondition::counted)
+      ? std::min(counted_elements_steps, left / elements_share)
+      : left / elements_share;
+}
+
 void LoopRunner::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
+  const std::uint64_t budget = elements_budget();
   const bool equivalent = may_be_equivalent(level, known.size());
   const std::uint64_t made_each =
       run.record_.conditions.contains(values::RecordCondition::counted) ? counted_equal_steps : equal_steps;
@@ -268,6 +281,9 @@ void LoopRunner::Comprehension::run_known(
     if (before) run.assignments_->run_assign(*expr.generators[level].target, before);
     const auto mark = run.heap().mark();
     run_iteration(level, iterable, known[i], certain);
+    // Any one stands for those that come.
+    if (i == 0 && level == 0 && (run.record_.steps - from) * (known.size() - 1) > budget)
+      return run_any(level, iterable);
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
     const Value made = run.resolve(items.front());
     if (!made.is(Kind::instance) || run.block_->events.size() != events ||
