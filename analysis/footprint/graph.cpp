@@ -77,6 +77,10 @@ bool is_evaluated(const Record& record, const Producer& made) {
 
 bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
 bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
+bool is_kept_gradient(const Record& record, const Producer& made) {
+  const Value kept = decided(record, argument(made, "create_graph"));
+  return made.row->operation == values::Operation::gradient_asked && kept && !is_off(record, kept);
+}
 
 bool is_idle_dropout(const Record& record, const Producer& made) {
   if (libraries::meaning_of(libraries::operator_name(*made.row)).memory != libraries::MemoryOf::dropout)
@@ -221,6 +225,7 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
       complete_ = false;
     if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
     if (std::ranges::find(end, state) != end.end()) return;
+    if (is_kept_gradient(record_, *state->made)) complete_ = false;
     if (!all_ && !requires_grad(*state)) return;
     if (begun.size() > most_nodes) {
       complete_ = false;

@@ -106,6 +106,8 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
 bool is_checkpoint(const Producer& made);
 // Of a function whose backward is the program's own: `listed` is what it keeps.
 bool is_own_function(const Producer& made);
+// A gradient that may have a history of its own: what its backward keeps is not known.
+bool is_kept_gradient(const Record& record, const Producer& made);
 // A dropout outside training, or of a probability of 0.
 bool is_idle_dropout(const Record& record, const Producer& made);
 

@@ -414,6 +414,10 @@ public:
       }
       if (!holder.is(Kind::instance) || !holder.as<Instance>()->attributes.find(syntax::Name(rest))) continue;
       values::Slot& slot = heap_.slot_of(holder.as<Instance>()->attributes, syntax::Name(rest));
+      const TensorState* state = tensor_state(call.run, value);
+      if (state && call.run.resolve(value).as<Tensor>()->role == values::TensorRole::plain &&
+          heap_.requires_grad(*state) != values::Known::no)
+        has_history = true;
       before_.push_back({&slot, slot.value});
       heap_.set(slot, value);
     }
@@ -424,10 +428,36 @@ public:
     for (auto each = before_.rbegin(); each != before_.rend(); ++each) heap_.set(*each->first, each->second);
   }
 
+  bool has_history = false;  // what was computed stands in the place of a parameter
+
 private:
   values::Heap& heap_;
   std::vector<std::pair<values::Slot*, Value>> before_;
 };
+
+// Layers have their own parameters again once it has returned: what else they were given is not found there.
+Value by_other_parameters(Call& call, Value value) {
+  value = call.run.resolve(value);
+  if (value.is(Kind::tuple)) {
+    std::vector<Value> items;
+    for (const Value& item : value.as<values::Tuple>()->items)
+      items.push_back(by_other_parameters(call, item));
+    return call.run.heap().tuple(std::move(items));
+  }
+  const TensorState* state = value.is(Kind::tensor) ? tensor_state(call.run, value) : nullptr;
+  if (!state || !state->made) return value;
+  auto* made = call.run.heap().make<values::Producer>();
+  made->born = call.place;
+  made->row = &call.row;
+  made->calls = call.run.site();
+  made->arguments = call.run.heap().array<Value>(call.row.parameters.size());
+  const auto states = call.run.heap().array<const TensorState*>(1);
+  states[0] = state;
+  made->states = states;
+  TensorState result_state = *state;
+  result_state.made = made;
+  return result(call, std::move(result_state));
+}
 
 // functional_call(module, parameters, args, kwargs): the module's forward. With parameters of other sizes it
 // is only shown what its own give, but for linear layers.
@@ -451,7 +481,8 @@ Value functional_call(Call& call) {
     return unknown_of(call);
   }
   const Replaced replaced(call, call.at(0), as_one_dict(call, call.at(1)));
-  return call.run.call(call.at(0), std::move(arguments), call.place);
+  const Value made = call.run.call(call.at(0), std::move(arguments), call.place);
+  return replaced.has_history ? by_other_parameters(call, made) : made;
 }
 
 // All of the parameters, one after the other.
