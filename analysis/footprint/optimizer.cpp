@@ -55,6 +55,33 @@ constexpr Kept optimizer_table[] = {
     {"FusedLAMB", 2, 0, 0, 0, {}, {}, Width::float32},
 };
 
+// Of the classes of other packages, as found in their source (libraries/torch/optim/packages.cpp names the
+// releases): their steps are numbers of Python.
+struct KeptByPackage {
+  std::string_view package;  // the beginning of the path
+  Kept kept;
+};
+constexpr KeptByPackage of_packages[] = {
+    {"transformers.", {"AdamW", 2, 0, never, 3}},
+    {"transformers.", {"Adafactor", 1, 0, never, 3, "beta1", {}, Width::factored}},
+    {"pytorch_transformers.", {"AdamW", 2, 0, never, 3}},
+    {"pytorch_pretrained_bert.", {"BertAdam", 2, 0, never, 3}},
+    // With master weights, a copy of each parameter in float32.
+    {"apex.optimizers.", {"FusedAdam", 2, 0, 0, 0, "master_weights", {}, Width::float32}},
+    {"apex.optimizers.", {"FusedLAMB", 2, 0, 0, 0}},
+    {"apex.optimizers.", {"FusedSGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum"}},
+    {"apex.optimizers.", {"FusedAdagrad", 1, 0, 0, 0}},
+    {"deepspeed.ops.", {"FusedAdam", 2, 0, 0, 0}},
+    {"deepspeed.ops.", {"FusedLamb", 2, 0, 0, 0}},
+    {"deepspeed.ops.", {"FusedLion", 1, 0, 0, 0}},
+    {"torch_optimizer.", {"RAdam", 2, 0, never, 0, {}, {}, Width::float32}},
+    {"torch_optimizer.", {"Lamb", 2, 0, never, 0}},
+    {"torch_optimizer.", {"Yogi", 2, 0, never, 0}},
+    {"torch_optimizer.", {"DiffGrad", 3, 0, never, 0}},
+    {"lion_pytorch.", {"Lion", 1, 0, never, 0}},
+    {"schedulefree.", {"SGDScheduleFree", 1, 0, never, 0}},
+};
+
 // Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in
 // its source of version 0.50: in 8 bits a copy has a byte for each number and a float32 for each block of
 // 256; parameters of fewer than 4096 numbers stay in float32.
@@ -147,7 +174,11 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
     std::string_view type, std::string_view path) {
   if (path.starts_with(torchao)) return Kept{type, 2, 1, 0, 0, "amsgrad", {}, Width::of_block};
   if (!path.starts_with(bitsandbytes)) {
-    const auto found = std::ranges::find(optimizer_table, type, &Kept::type);
+    for (const KeptByPackage& each : of_packages)
+      if (path.starts_with(each.package) && each.kept.type == type) return each.kept;
+    const bool is_known_by_name = path.starts_with("torch.") || path.starts_with("deepspeed.");
+    const auto found = is_known_by_name ? std::ranges::find(optimizer_table, type, &Kept::type)
+                                        : std::end(optimizer_table);
     return found == std::end(optimizer_table) ? std::nullopt : std::optional(*found);
   }
   std::string_view name = type;
@@ -263,8 +294,9 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
     for (const std::size_t summed : {shape.dims.size() - 1, shape.dims.size() - 2}) {
       Shape rest = shape;
       rest.dims.erase(rest.dims.begin() + static_cast<std::ptrdiff_t>(summed));
-      made.add(s, bytes_of(s, rest, held.dtype), copies);
+      made.add(s, bytes_of(s, rest, held.dtype), held.copies);
     }
+    made.add(s, bytes_of(s, shape, held.dtype), (optimizer.copies - 1) * held.copies);
     break;
   }
   // Of a part without numbers there is nothing.

@@ -7,8 +7,8 @@
 namespace stepzero::footprint {
 
 // How many bytes a number of an optimizer's state has: those of the parameter's type; those of float32; one,
-// with something for each block of numbers; what is left of a number, of whole blocks; or the state has one
-// number for each row and one for each column of a matrix.
+// with something for each block of numbers; what is left of a number, of whole blocks; or the first copy has
+// one number for each row and one for each column of a matrix.
 enum class Width : std::uint8_t { of_parameter, float32, byte, of_block, factored };
 
 struct Optimizer {

@@ -21,12 +21,17 @@ constexpr std::string_view of_torchao_128 =
 const std::vector<Package>& packages() {
   static const std::vector<Package> list = {
       // AdamW is one of earlier releases.
-      {"transformers 5.23", {"transformers", "transformers.optimization"}, {"AdamW", "Adafactor"}},
+      {"transformers 5.23", {"transformers", "transformers.optimization"}, {"AdamW"}},
+      {"transformers 5.23", {"transformers", "transformers.optimization"}, {"Adafactor"},
+          "params, *more, beta1=None, **options"},
       {"pytorch_transformers 1.2", {"pytorch_transformers"}, {"AdamW"}},
       {"pytorch_pretrained_bert 0.6", {"pytorch_pretrained_bert", "pytorch_pretrained_bert.optimization"},
           {"BertAdam"}},
       {"apex, main of 2026", {"apex.optimizers"},
-          {"FusedAdagrad", "FusedAdam", "FusedLAMB", "FusedMixedPrecisionLamb", "FusedNovoGrad", "FusedSGD"}},
+          {"FusedAdagrad", "FusedLAMB", "FusedMixedPrecisionLamb", "FusedNovoGrad"}},
+      {"apex, main of 2026", {"apex.optimizers"}, {"FusedAdam"},
+          "params, *more, master_weights=False, **options"},
+      {"apex, main of 2026", {"apex.optimizers"}, {"FusedSGD"}, "params, *more, momentum=0, **options"},
       {"deepspeed 0.19", {"deepspeed.ops.adam", "deepspeed.ops.adam.fused_adam"}, {"FusedAdam"}},
       {"deepspeed 0.19", {"deepspeed.ops.lamb"}, {"FusedLamb"}},
       {"deepspeed 0.19", {"deepspeed.ops.lion"}, {"FusedLion"}},
