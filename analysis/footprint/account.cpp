@@ -87,6 +87,8 @@ Account::Account(const Record& record, const Options& options, const Record* nam
       values_.push_back(fact.value);
   for (const Instance* model : models_of(record_, values_))
     if (!was_replaced(*model)) add_model(*model);
+  leave_views_out();
+  for (ModelAccount& model : models_) count(model);
   for (const ModelAccount& model : models_)
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own)
@@ -225,6 +227,37 @@ void Account::add_model(const Instance& model) {
   made.is_spread = spread_parameters(record_, made.tree);
   made.division = division_of(record_, made.tree, options_.world);
   if (!made.division) made.division = division_by_engine(record_, made.tree, options_.world);
+}
+
+// A slice of a `Sequential`, a list of some layers: all that it holds is another model's, which holds more,
+// or came first.
+void Account::leave_views_out() {
+  const auto key = [](const Held& held) {
+    return held.tensor ? static_cast<const void*>(held.tensor) : static_cast<const void*>(held.module);
+  };
+  std::vector<std::unordered_set<const void*>> all;
+  std::unordered_map<const void*, std::vector<std::size_t>> holders;
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    all.emplace_back();
+    for (const Module& module : models_[i].tree.modules)
+      for (const Held& held : module.own)
+        if (all[i].insert(key(held)).second) holders[key(held)].push_back(i);
+  }
+  std::unordered_set<const Instance*> views;
+  for (std::size_t i = 0; i < models_.size(); ++i) {
+    if (all[i].empty() || !models_[i].tree.complete || models_[i].division) continue;
+    for (const std::size_t other : holders[*all[i].begin()])
+      if (other != i &&
+          (all[other].size() > all[i].size() || (all[other].size() == all[i].size() && other < i)) &&
+          std::ranges::all_of(all[i], [&](const void* each) { return all[other].contains(each); })) {
+        views.insert(models_[i].object);
+        break;
+      }
+  }
+  std::erase_if(models_, [&](const ModelAccount& model) { return views.contains(model.object); });
+}
+
+void Account::count(ModelAccount& made) {
   symbolic::Context& s = record_.symbols;
   const bool shards = made.division && made.division->shards;
   for (const Module& module : made.tree.modules)

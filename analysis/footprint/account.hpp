@@ -65,6 +65,8 @@ public:
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
   void add_model(const Instance& model);
+  void leave_views_out();
+  void count(ModelAccount& made);
   void note_held(const Held& held);
   bool was_replaced(const Instance& model);
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,

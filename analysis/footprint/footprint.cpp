@@ -3,6 +3,7 @@
 #include "footprint/account.hpp"
 #include "footprint/advice.hpp"
 #include "footprint/besides.hpp"
+#include "footprint/order.hpp"
 #include "footprint/unseen.hpp"
 #include "libraries/table/names.hpp"
 
@@ -69,16 +70,17 @@ private:
     return {bytes.number(s_, options_.settings), bytes.text(s_, options_.settings), bytes.at_least()};
   }
 
-  // By the place where an object is made: where the file first assigns it to a name, and the place itself as
+  // By the place where objects are made: where the file first assigns each to a name, and the place itself as
   // the displayed run has it. Made once for all models: a file may hold thousands.
   struct Named {
     values::Place at, born;
+    const void* object = nullptr;
   };
   using PlaceInFile = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
   static PlaceInFile place_in_file(const Where& where) {
     return {where.path, where.span.begin, where.span.end};
   }
-  const std::map<PlaceInFile, Named>& first_names() {
+  const std::map<PlaceInFile, std::vector<Named>>& first_names() {
     if (first_names_) return *first_names_;
     first_names_.emplace();
     for (const interpreter::Fact& fact : displayed_.facts) {
@@ -88,10 +90,25 @@ private:
       const values::Place born = fact.value.object()->born;
       if (!born) continue;
       const syntax::Span span = displayed_.span(born);
-      first_names_->try_emplace(
-          PlaceInFile{displayed_.chunk(born).path, span.begin, span.end}, Named{fact.place, born});
+      auto& all = (*first_names_)[{displayed_.chunk(born).path, span.begin, span.end}];
+      if (std::ranges::none_of(all, [&](const Named& each) { return each.object == fact.value.object(); }))
+        all.push_back({fact.place, born, fact.value.object()});
     }
     return *first_names_;
+  }
+  // A function may make several: each has its own name if all have one.
+  const Named* name_of(const ModelAccount& model) {
+    const auto found = first_names().find(place_in_file(where(model.object->born)));
+    if (found == first_names().end()) return nullptr;
+    std::size_t all = 0, before = 0;
+    for (const ModelAccount& other : account_.models())
+      if (other.object->born == model.object->born) {
+        ++all;
+        before += other.object->attributes.birth < model.object->attributes.birth;
+      }
+    const std::vector<Named>& names = found->second;
+    if (names.size() == 1 || all == 1) return &names.front();
+    return names.size() == all ? &names[before] : nullptr;
   }
 
   // A loss, an activation, a transform: a module without tensors is no model.
@@ -113,10 +130,10 @@ private:
       displayed.of_class = where({model.object->cls->chunk, model.object->cls->stmt->name_span});
     for (std::size_t i = 0; i < account_.optimizers().size(); ++i)
       if (has_some(model.tree, account_.optimizers()[i])) displayed.optimizers.push_back(i);
-    if (const auto named = first_names().find(place_in_file(displayed.where)); named != first_names().end()) {
-      displayed.name = std::string(displayed_.text(named->second.at));
+    if (const Named* named = name_of(model)) {
+      displayed.name = std::string(displayed_.text(named->at));
       // What a package makes stands where the program gives it its name.
-      if (!displayed_.in_file(named->second.born)) displayed.where = where(displayed_, named->second.at);
+      if (!displayed_.in_file(named->born)) displayed.where = where(displayed_, named->at);
     }
     for (std::size_t i = 0; i < tree.modules.size(); ++i) {
       const Module& module = tree.modules[i];
@@ -192,7 +209,7 @@ private:
         sum.bytes.add(s_, each.bytes);
         ++sum.count;
       }
-    count_flops(*account.backward, step);
+    count_flops(account, step);
     step.unknown.assign(account.unknown.begin(), account.unknown.end());
     step.saved = amount(account.saved);
     note_open(account.saved);
@@ -263,7 +280,13 @@ private:
     });
   }
 
-  void count_flops(const interpreter::OperationEvent& backward, Step& step) {
+  // Does the operation run in the loop of the step?
+  static bool runs_in(const StepAccount& step, const Producer& made) {
+    return !step.loop || !step.loop->stmt || !part_inside(step.loop, route_of(made.calls, made.born)).empty();
+  }
+
+  void count_flops(const StepAccount& account, Step& step) {
+    const interpreter::OperationEvent& backward = *account.backward;
     const Graph all(record_, *backward.self_state(), account_.held(), options_.device, true);
     step.flops_at_least = step.backward_flops_at_least = !all.complete();
     const auto number = [&](Int flops, bool& at_least) -> std::int64_t {
@@ -272,11 +295,16 @@ private:
       if (!sum.open_names(s_, options_.settings).empty()) at_least = true;
       return sum.number(s_, options_.settings);
     };
-    // A gradient that goes nowhere costs nothing: of what leads to an index, to what was detached.
-    std::unordered_set<const Producer*> passed;
+    // A gradient that goes nowhere costs nothing: of what leads to an index, to what was detached. Of that,
+    // what ran for an earlier backward, or in front of the loop, is not this step's.
+    std::unordered_set<const Producer*> passed, elsewhere;
     for (const StepAccount& each : account_.steps())
-      if (each.backward == &backward)
-        for (const Node& node : each.graph->nodes()) passed.insert(node.made);
+      for (const Node& node : each.graph->nodes())
+        (each.backward == &backward ? passed : elsewhere).insert(node.made);
+    const auto is_of_step = [&](const Node& node) {
+      return node.inside_checkpoint || passed.contains(node.made) ||
+          (!elsewhere.contains(node.made) && runs_in(account, *node.made));
+    };
     std::unordered_set<const void*> seen;  // layers, and what models hold
     const auto count = [&](const auto& self, const std::vector<Node>& nodes) -> void {
       for (const Node& node : nodes) {
@@ -284,6 +312,7 @@ private:
         for (const auto* list : {&node.made->states, &node.made->listed})
           for (const TensorState* state : *list)
             if (state) seen.insert(all.held(*state));
+        if (!is_of_step(node)) continue;
         bool unknown = false;
         const Int flops = forward_flops(all, node, unknown);
         step.flops += number(flops, step.flops_at_least);
@@ -317,7 +346,7 @@ private:
   const Options& options_;
   symbolic::Context& s_;
   std::set<std::string> open_;
-  std::optional<std::map<PlaceInFile, Named>> first_names_;
+  std::optional<std::map<PlaceInFile, std::vector<Named>>> first_names_;
   Footprint made;
 };
 

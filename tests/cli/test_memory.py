@@ -1029,3 +1029,155 @@ def test_copies_that_only_the_optimizer_has_stand_in_the_peak(stepzero, write, t
     write("train.py", text)
     parts = {part["what"]: part["bytes"] for part in step_of(stepzero("memory", "--format", "json", "train.py"))["peak"]["parts"]}
     assert parts.get("tensors that only Adam has") == alone
+
+
+SLICES = """import torch
+from torch import nn
+
+
+def stack(sizes):
+    layers = []
+    for a, b in zip(sizes[:-1], sizes[1:]):
+        layers += [nn.Linear(a, b), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+teacher = stack([8, 32, 4])
+student = stack([8, 16, 4])
+for parameter in teacher.parameters():
+    parameter.requires_grad = False
+optimizer = torch.optim.SGD(student.parameters(), lr=0.1, momentum=0.9)
+for _ in range(2):
+    x = torch.randn(6, 8)
+    hidden = student[:2](x)
+    with torch.no_grad():
+        wanted = teacher(x)
+    loss = nn.functional.mse_loss(student[2:](hidden), wanted)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_slice_is_no_model_and_each_has_its_name(stepzero, write):
+    write("train.py", SLICES)
+    models = stepzero("memory", "--format", "json", "train.py").json["files"][0]["models"]
+    count = lambda hidden: 4 * (8 * hidden + hidden + hidden * 4 + 4)
+    assert sorted((model["name"], model["modules"][0]["parameters"]["bytes"]) for model in models) == [("student", count(16)), ("teacher", count(32))]
+
+
+IN_TURN = """import torch
+from torch import nn
+
+maker, judge = nn.Linear(8, 64, bias=False), nn.Linear(64, 1, bias=False)
+first, second = torch.optim.SGD(maker.parameters(), lr=0.1), torch.optim.SGD(judge.parameters(), lr=0.1)
+for _ in range(2):
+    made = maker(torch.randn(4, 8))
+    first.zero_grad()
+    judge(made).mean().backward()
+    first.step()
+    second.zero_grad()
+    judge(made.detach()).mean().backward()
+    second.step()
+"""
+
+
+def test_what_ran_for_an_earlier_backward_is_not_counted_again(stepzero, write):
+    write("train.py", IN_TURN)
+    flops = [step["flops"]["forward"] for step in stepzero("memory", "--format", "json", "train.py").json["files"][0]["steps"]]
+    assert flops == [2 * 4 * 8 * 64 + 2 * 4 * 64, 2 * 4 * 64]
+
+
+INNER_STEP = """import torch
+from torch import nn
+from torch.func import functional_call
+
+net = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+optimizer = torch.optim.Adam(net.parameters())
+for _ in range(2):
+    x, y = torch.randn(8, 4), torch.randn(8, 1)
+    params = dict(net.named_parameters())
+    inner = nn.functional.mse_loss(functional_call(net, params, (x,)), y)
+    grads = torch.autograd.grad(inner, list(params.values()), create_graph={kept})
+    fast = {{name: p - 0.1 * g for (name, p), g in zip(params.items(), grads)}}
+    optimizer.zero_grad()
+    nn.functional.mse_loss(functional_call(net, fast, (x,)), y).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("kept", ["True", "False"])
+def test_parameters_that_are_computed_are_a_bound(stepzero, write, kept):
+    write("train.py", INNER_STEP.format(kept=kept))
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    assert step["saved"]["at_least"] and step["peak"]["at_least"] and step["flops"]["at_least"]
+
+
+PENALTY = """import torch
+from torch import nn
+
+net = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+x = torch.randn(8, 4, requires_grad=True)
+slopes = torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]
+(net(x).mean() + slopes.norm(2, dim=1).mean()).backward()
+"""
+
+
+def test_the_history_of_a_gradient_is_a_bound(stepzero, write):
+    write("train.py", PENALTY)
+    assert step_of(stepzero("memory", "--format", "json", "train.py"))["saved"]["at_least"]
+
+
+OF_PACKAGE = """import torch
+from torch import nn
+from {module} import {name}
+
+model = nn.Sequential(nn.Linear(100, 50, bias=False), nn.Linear(50, 2, bias=False)){half}
+optimizer = {name}(model.parameters(), lr=1e-3{more})
+model(torch.randn(4, 100){half}).pow(2).mean().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("module, name, half, more, state", [
+    ("transformers", "AdamW", "", "", 2 * 4 * 5100), ("transformers", "Adafactor", "", "", 4 * (150 + 52)), ("transformers", "Adafactor", "", ", beta1=0.9", 4 * (150 + 52) + 4 * 5100),
+    ("apex.optimizers", "FusedAdam", "", "", 2 * 4 * 5100), ("apex.optimizers", "FusedAdam", ".half()", "", 2 * 4 * 5100), ("apex.optimizers", "FusedAdam", ".half()", ", capturable=True, master_weights=True", 3 * 4 * 5100),
+    ("apex.optimizers", "FusedLAMB", ".half()", "", 2 * 2 * 5100), ("apex.optimizers", "FusedSGD", "", "", 0), ("apex.optimizers", "FusedSGD", "", ", momentum=0.9", 4 * 5100),
+    ("deepspeed.ops.adam", "FusedAdam", ".half()", "", 2 * 2 * 5100), ("torch_optimizer", "DiffGrad", "", "", 3 * 4 * 5100), ("lion_pytorch", "Lion", "", "", 4 * 5100),
+])
+def test_optimizers_of_other_packages(stepzero, write, module, name, half, more, state):
+    write("train.py", OF_PACKAGE.format(module=module, name=name, half=half, more=more))
+    (optimizer,) = stepzero("memory", "--format", "json", "train.py").json["files"][0]["optimizers"]
+    assert optimizer["state"] == {"bytes": state}
+
+
+RUNS = """import torch
+from torch import nn
+
+
+def main(seed):
+    model = nn.Sequential(*[nn.Linear(64, 64) for _ in range(20)])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            parameter.data.mul_(0.5)
+    for epoch in range(20):
+        for step in range(20):
+            loss = model(torch.randn(32, 64)).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    return loss.item()
+
+
+print({runs})
+"""
+
+
+def test_trainings_in_a_comprehension_are_as_one(stepzero, write):
+    steps = []
+    for runs in ("main(0)", "torch.tensor([main(seed) for seed in range(400)])"):
+        write("train.py", RUNS.format(runs=runs))
+        step = step_of(stepzero("memory", "--format", "json", "train.py"))
+        steps.append((step["saved"], step["flops"]))
+    assert steps[0] == steps[1]
