@@ -166,6 +166,16 @@ Value ObjectModel::bind_method(Value found, Value self, values::Class* cls, Plac
     made->keywords = given->keywords;
     return Value::of(Kind::partial, made);
   }
+  // A row in the place of a class method.
+  if (const values::Row* row = found.is(Kind::library) && cls
+          ? run_.library_.find(found.as<values::LibrarySymbol>()->path)
+          : nullptr;
+      row && row->kind == values::RowKind::class_method) {
+    auto* bound = heap().make<values::Bound>();
+    bound->self = Value::of(Kind::class_, cls);
+    bound->function = found;
+    return Value::of(Kind::bound, bound);
+  }
   if (!found.is(Kind::function)) return run_.unseen_->found_outside(found);
   auto* function = found.as<values::Function>();
   if (function->is_static) return found;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 
 namespace stepzero::libraries {
 
@@ -24,21 +25,32 @@ bool is_empty(Runtime& run, Value value) {
   return value.is(Kind::list) && !values::Heap::list_state(value)->open &&
       values::Heap::list_state(value)->items.empty();
 }
-// Are there other layers in the place of the two matrices?
+// Are there other layers in the place of the two matrices, or beside them others than lengths?
 bool is_variant(Call& call, Value config) {
-  for (const std::string_view plain : {"use_dora", "use_bdlora", "arrow_config", "alora_invocation_tokens",
+  for (const std::string_view plain : {"use_bdlora", "arrow_config", "alora_invocation_tokens",
            "velora_config", "monteclora_config", "kasa_config"})
     if (!is_empty(call.run, call.run.resolve(call.run.attribute_or_none(config, Name(plain), call.place))))
       return true;
   const Value made = call.run.resolve(
       call.run.attribute_or_none(config, Name("init_lora_weights"), call.place));
-  return !made.is(Kind::boolean) && !(made.is(Kind::string) && made.text() == "gaussian");
+  return !made.is(Kind::boolean) &&
+      !(made.is(Kind::string) &&
+          (made.text() == "gaussian" || made.text() == "orthogonal" || made.text() == "olora" ||
+              made.text() == "pissa" || made.text().starts_with("pissa_niter_")));
 }
 // LoraLayer.resolve_lora_variant(config=…)
 Value variant(Call& call) {
   const Value config = call.run.resolve(call.at(0));
-  return config.is(Kind::instance) && !is_variant(call, config) ? Value::none()
-                                                                : call.run.heap().unseen("", call.place);
+  if (!config.is(Kind::instance) || is_variant(call, config)) return call.run.heap().unseen("", call.place);
+  if (is_empty(call.run, call.run.resolve(call.run.attribute_or_none(config, Name("use_dora"), call.place))))
+    return Value::none();
+  // Lengths of columns, which the package's own code makes.
+  const auto* layer = call.self.is(Kind::instance) ? call.self.as<values::Instance>() : nullptr;
+  const Value module = call.run.import_named("peft.tuners.lora.variants");
+  const Value made = layer && layer->cls && layer->cls->name.text() == "Linear" && module.is(Kind::module)
+      ? call.run.resolve(call.run.attribute(module, Name("DoraLinearVariant"), call.place))
+      : Value{};
+  return made.is(Kind::class_) ? call.run.call(made, {}, call.place) : call.run.heap().unseen("", call.place);
 }
 
 // _get_in_out_features(module): of transformers' Conv1D those of its weight.
@@ -56,22 +68,31 @@ Value in_and_out(Call& call) {
       : call.run.heap().unseen("", call.place);
 }
 
+// dequantize_module_weight(module): its weight, where that is in no format of a package.
+Value weight_of(Call& call) {
+  return call.run.attribute(call.run.resolve(call.at(0)), Name("weight"), call.place);
+}
+
 class Adapting {
 public:
   Adapting(Call& call, Value model, Value config) : call_(call), model_(model), config_(config) {}
 
   bool can_be_followed() {
     for (const std::string_view plain :
-        {"use_rslora", "layers_to_transform", "layers_pattern", "exclude_modules", "layer_replication",
-            "target_parameters", "trainable_token_indices", "rank_pattern", "alpha_pattern",
+        {"layers_pattern", "layer_replication", "target_parameters", "trainable_token_indices",
             "megatron_config", "eva_config", "corda_config", "ensure_weight_tying"})
       if (!is_empty(call_.run, setting(plain))) return false;
     if (is_variant(call_, config_)) return false;
     const Value bias = setting("bias");
-    if (!(bias.is(Kind::string) && bias.text() == "none")) return false;
-    targets_ = names_of(setting("target_modules"), targets_by_model());
+    if (!bias.is(Kind::string) ||
+        (bias.text() != "none" && bias.text() != "all" && bias.text() != "lora_only"))
+      return false;
+    bias_ = bias.text();
+    find_modules();
+    targets_ = wanted();
     saved_ = names_of(setting("modules_to_save"), std::vector<std::string>());
-    return targets_ && saved_ && (find_modules(), is_whole_);
+    excluded_ = names_of(setting("exclude_modules"), std::vector<std::string>());
+    return is_whole_ && targets_ && saved_ && excluded_ && has_layers() && has_ranks();
   }
 
   Value run() {
@@ -81,18 +102,23 @@ public:
     call(attribute(model_, "requires_grad_"), {Value::of(call_.run.symbols().boolean(false))});
     for (const auto& [name, module] : modules_) {
       const bool is_saved = has_name(*saved_, name);
-      if (!is_saved && !has_name(*targets_, name)) continue;
+      if (!is_saved && !is_adapted(name)) continue;
       const Value old = call_.run.resolve(module), label = call_.run.heap().string("default");
       const Value made = is_saved ? call(wrapper, {old, label})
                                   : call(dispatch, {old, label, config_},
-                                        {{"r", setting("r")}, {"lora_alpha", setting("lora_alpha")}});
+                                        {{"r", rank_of(name)}, {"lora_alpha", setting("lora_alpha")}});
       if (!made.is(Kind::instance)) continue;
       put(name, made);
+      if (!is_saved && bias_ == "lora_only") train(attribute(old, "bias"));
       if (is_saved)
         if (const Value copy = attribute(attribute(made, "modules_to_save"), "default");
             copy.is(Kind::instance))
           call(attribute(copy, "requires_grad_"), {Value::of(call_.run.symbols().boolean(true))});
     }
+    if (bias_ == "all")
+      for (const auto& [name, module] : modules_)
+        if (call_.run.has_attribute(module, Name("bias")) == symbolic::Answer::yes)
+          train(attribute(module, "bias"));
     // Of the object around the model that the package makes there is only what says how much is trained.
     call_.run.set_attribute(
         model_, Name("print_trainable_parameters"), call_.run.library_symbol("builtins.print"), call_.place);
@@ -117,7 +143,111 @@ private:
     const Value made = found.is(Kind::module) ? attribute(found, name) : Value{};
     return made.is(Kind::function) || made.is(Kind::class_) ? made : Value{};
   }
-  // None, a list of names, or one name without the signs of a pattern. Nothing: another.
+  void train(Value parameter) {
+    if (parameter.is(Kind::tensor))
+      call(attribute(parameter, "requires_grad_"), {Value::of(call_.run.symbols().boolean(true))});
+  }
+  // The names of what is adapted. Nothing: it is not known.
+  std::optional<std::vector<std::string>> wanted() {
+    const Value given = setting("target_modules");
+    if (!given.is(Kind::string)) return names_of(given, targets_by_model());
+    const std::string_view text = given.text();
+    if (text == "all-linear") return all_linear();
+    // The signs that mean the same to both kinds of expressions.
+    constexpr std::string_view signs = "._*+|()[]\\$^-?";
+    std::vector<std::string> names;
+    if (text.find("(?") != std::string_view::npos || !std::ranges::all_of(text, [&](char c) {
+          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+              signs.find(c) != std::string_view::npos;
+        }))
+      return std::nullopt;
+    try {
+      const std::regex pattern(std::string(text), std::regex::ECMAScript);
+      for (const auto& [name, module] : modules_)
+        if (std::regex_match(name, pattern)) names.push_back(name);
+    } catch (const std::regex_error&) {
+      return std::nullopt;
+    }
+    is_pattern_ = true;
+    return names;
+  }
+  // _maybe_include_all_linear_layers(): all but the one that makes the scores.
+  std::optional<std::vector<std::string>> all_linear() {
+    is_pattern_ = true;
+    const Value linear = call_.run.library_symbol("torch.nn.Linear");
+    Value scores;
+    if (call_.run.has_attribute(model_, Name("get_output_embeddings")) == symbolic::Answer::yes)
+      scores = call(attribute(model_, "get_output_embeddings"), {});
+    // What PreTrainedModel's own returns.
+    if (!scores.is(Kind::instance) &&
+        call_.run.has_attribute(model_, Name("lm_head")) == symbolic::Answer::yes)
+      scores = attribute(model_, "lm_head");
+    const Value task = setting("task_type");
+    if (!scores.is(Kind::instance) && !is_empty(call_.run, task)) return std::nullopt;
+    std::vector<std::string> names;
+    for (const auto& [name, value] : modules_) {
+      const Value module = call_.run.resolve(value);
+      if (!module.is(Kind::instance)) return std::nullopt;
+      const auto* object = module.as<values::Instance>();
+      const bool is_linear = object->cls ? object->cls->name.text() == "Conv1D" ||
+              call_.run.is_subclass(Value::of(Kind::class_, object->cls), linear) == symbolic::Answer::yes
+                                         : object->native && object->native->path == "torch.nn.Linear";
+      if (is_linear && !(module == scores)) names.push_back(name);
+    }
+    return names;
+  }
+  bool has_layers() {
+    const Value given = setting("layers_to_transform");
+    if (is_empty(call_.run, given)) return true;
+    if (is_pattern_) return false;
+    const auto items = given.is(Kind::integer) ? std::optional(std::vector<Value>{given})
+        : given.is(Kind::list)                 ? call_.run.take(given, call_.place, true)
+                                               : std::nullopt;
+    if (!items) return false;
+    layers_.emplace();
+    for (const Value& item : *items) {
+      const auto number = call_.run.to_constant(item);
+      if (!number) return false;
+      layers_->push_back(std::to_string(*number));
+    }
+    return true;
+  }
+  // The first number in the name that has two parts before it, and one after it.
+  bool is_in_layers(std::string_view name) const {
+    if (!layers_) return true;
+    std::size_t part = 0;
+    for (auto dot = name.find('.'); dot != std::string_view::npos; dot = name.find('.'), ++part) {
+      const std::string_view at = name.substr(0, dot);
+      if (part >= 2 && !at.empty() && std::ranges::all_of(at, [](char c) { return c >= '0' && c <= '9'; }))
+        return std::ranges::find(*layers_, at) != layers_->end();
+      name.remove_prefix(dot + 1);
+    }
+    return false;
+  }
+  bool has_ranks() {
+    const Value given = setting("rank_pattern");
+    if (is_empty(call_.run, given)) return true;
+    const auto* state = given.is(Kind::dict) ? values::Heap::dict_state(given) : nullptr;
+    if (!state || state->open) return false;
+    for (const auto& [key, rank] : state->items) {
+      const Value name = call_.run.resolve(key);
+      if (!name.is(Kind::string) || name.text().find_first_of("^$*+?()[]{}|\\") != std::string_view::npos)
+        return false;
+      ranks_.emplace_back(std::string(name.text()), rank);
+    }
+    return true;
+  }
+  Value rank_of(std::string_view name) {
+    for (const auto& [key, rank] : ranks_)
+      if (has_name({key}, name)) return rank;
+    return setting("r");
+  }
+  bool is_adapted(std::string_view name) const {
+    const bool is_wanted = is_pattern_ ? std::ranges::find(*targets_, name) != targets_->end()
+                                       : has_name(*targets_, name) && is_in_layers(name);
+    return is_wanted && !has_name(*excluded_, name);
+  }
+  // None, or a list of names. Nothing: another.
   std::optional<std::vector<std::string>> names_of(
       Value given, std::optional<std::vector<std::string>> otherwise) {
     if (!given || given.is(Kind::none)) return otherwise;
@@ -174,7 +304,10 @@ private:
 
   Call& call_;
   Value model_, config_;
-  std::optional<std::vector<std::string>> targets_, saved_;
+  std::optional<std::vector<std::string>> targets_, saved_, excluded_, layers_;
+  bool is_pattern_ = false;  // targets_ are whole names
+  std::string_view bias_;
+  std::vector<std::pair<std::string, Value>> ranks_;
   std::vector<std::pair<std::string, Value>> modules_;
   bool is_whole_ = false;
 };
@@ -189,7 +322,9 @@ bool is_of_class(Value value, std::string_view name) {
 std::vector<values::Row> adapter_rows() {
   return {row("peft.tuners.lora.layer.LoraLayer.resolve_lora_variant", values::RowKind::method,
               "config=None, **options", variant),
-      row("peft.tuners.tuners_utils._get_in_out_features", values::RowKind::function, "module", in_and_out)};
+      row("peft.tuners.tuners_utils._get_in_out_features", values::RowKind::function, "module", in_and_out),
+      row("peft.utils.integrations.dequantize_module_weight", values::RowKind::function, "module",
+          weight_of)};
 }
 
 Value adapted_model(Call& call) {

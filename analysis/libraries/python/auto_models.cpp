@@ -1,5 +1,7 @@
 #include "libraries/python/auto_models.hpp"
 
+#include <algorithm>
+
 namespace stepzero::libraries {
 namespace {
 
@@ -55,11 +57,12 @@ Value class_for(Call& call, Value config, std::string_view names) {
 
 // Options that leave shapes and types as the configuration has them.
 bool are_harmless(const Call& call) {
-  for (const auto& [name, value] : call.options)
-    if (name.text() != "config" && name.text() != "attn_implementation" && name.text() != "cache_dir" &&
-        name.text() != "token" && name.text() != "revision" && name.text() != "trust_remote_code")
-      return false;
-  return !call.spread;
+  constexpr std::string_view harmless[] = {"config", "attn_implementation", "cache_dir", "token", "revision",
+      "trust_remote_code", "ignore_mismatched_sizes", "state_dict", "local_files_only", "force_download",
+      "proxies", "subfolder", "variant", "use_safetensors", "low_cpu_mem_usage", "from_tf", "from_flax"};
+  return !call.spread && std::ranges::all_of(call.options, [&](const auto& given) {
+    return std::ranges::find(harmless, given.first.text()) != std::end(harmless);
+  });
 }
 
 Value built(Call& call, Value config, std::string_view names) {

@@ -200,8 +200,8 @@ std::vector<values::Row> package_rows() {
       row("transformers.modeling_utils.PreTrainedModel.can_generate", values::RowKind::method, "*arguments",
           can_generate),
       // What a checkpoint holds is not known.
-      row("transformers.modeling_utils.PreTrainedModel.from_pretrained", function, "*arguments, **options",
-          pretrained),
+      row("transformers.modeling_utils.PreTrainedModel.from_pretrained", values::RowKind::class_method,
+          "*arguments, **options", pretrained),
       row("transformers.configuration_utils.PreTrainedConfig.from_pretrained", function,
           "*arguments, **options", unseen),
       row("transformers.modeling_utils.PreTrainedModel._check_and_adjust_experts_implementation", function,
