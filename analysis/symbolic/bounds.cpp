@@ -38,14 +38,25 @@ Interval Context::State::bounds(const Term& term, Use use) const {
 Interval Context::State::bounds(Int a, Use use) const {
   if (a->constant() || use == Use::form || log.empty()) return a->bounds;
   if (a->kind == Kind::atom) return known[a->number];
+  if (!meet(a->mentions, bounded)) return a->bounds;
+  // Operations in operations share operands: each would be gone through once for every way that leads to it.
+  if (a->depth < 2) return bounds_now(a);
+  const std::uint64_t question = named(now, a->index);
+  if (const Interval* found = ranges.find(question)) return *found;
+  const Interval found = bounds_now(a);
+  ranges.put(question, found);
+  return found;
+}
+
+Interval Context::State::bounds_now(Int a) const {
   if (a->kind == Kind::sum) {
     Interval result = Interval::point(0);
-    for (const Term& term : a->terms) result = result + bounds(term, use);
+    for (const Term& term : a->terms) result = result + bounds(term, Use::facts);
     return result;
   }
   std::array<Interval, most_terms> operands;
   std::size_t count = 0;
-  for (Int operand : a->operands) operands[count++] = bounds(operand, use);
+  for (Int operand : a->operands) operands[count++] = bounds(operand, Use::facts);
   const Interval computed = operation_bounds(a->kind, std::span<const Interval>(operands.data(), count));
   return intersect(computed, known[a->number]);
 }

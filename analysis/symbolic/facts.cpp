@@ -22,6 +22,7 @@ void Context::State::rewind(std::size_t mark) {
       break;
     }
     now = undo.before;
+    bounded = undo.bounded;
     log.pop_back();
   }
 }

@@ -223,6 +223,7 @@ struct Undo {
   std::uint64_t before = 0;   // what `now` was
   std::uint64_t learned = 0;  // names what is known by it
   Mentions mentions{};
+  Mentions bounded{};  // what `State::bounded` was
 };
 
 struct Context::State {
@@ -300,8 +301,10 @@ struct Context::State {
 
   // ------------------------------------------------------------ bounds (bounds.cpp)
   Interval bounds(Int a, Use use) const;
+  Interval bounds_now(Int a) const;  // by the facts; not remembered
   Interval bounds(const Monomial* monomial, Use use) const;
   Interval bounds(const Term& term, Use use) const;
+  mutable Memo<Interval> ranges{1 << 13};  // of operations in operations
   static Interval operation_bounds(Kind kind, std::span<const Interval> operands);
   // An upper bound of a, found by adding inequalities that hold; stops at the first that is <= goal.
   std::int64_t best_upper(Int a, std::int64_t goal, Use use);
@@ -333,7 +336,8 @@ struct Context::State {
   // Names the present state of the facts: made of what was learned, in order, so that to learn the same again
   // leads to the same name. Different states have different ones, but for the chance that 64 bits leave.
   std::uint64_t now = 1;
-  int nesting = 0;  // of assumptions made for the sake of an answer
+  Mentions bounded{};  // by the log's entries: of all else the bounds are those of the form
+  int nesting = 0;     // of assumptions made for the sake of an answer
   // Questions that the present answer may still raise; then what is left of it is unknown. Counted, so that
   // the same questions have the same answers.
   static constexpr int most_effort = 48;
@@ -370,6 +374,8 @@ struct Context::State {
   void note(Undo undo, const Mentions& about, std::uint64_t content, std::uint64_t more = 0) {
     undo.before = now;
     undo.mentions = about;
+    undo.bounded = bounded;
+    if (undo.what == Undo::What::bound) bounded |= about;
     undo.learned = named(named(static_cast<std::uint64_t>(undo.what) << 32 | undo.index, content), more);
     log.push_back(undo);
     now = named(now, log.back().learned);
