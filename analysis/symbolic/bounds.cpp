@@ -201,6 +201,7 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
   std::vector<Int>& atoms = sampled_atoms;
   atoms.clear();
   collect_atoms(a, atoms);
+  const std::size_t own = atoms.size();
   if (with_facts) {
     for (Int inequality : inequalities)
       if (is_near(inequality->mentions) && ++premises <= most_premises) collect_atoms(inequality, atoms);
@@ -237,13 +238,18 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
           for (Assignment& each : values)
             if (each.atom == rule.monomial->factors[0].atom)
               if (const auto rest = evaluate(rule.rest, values)) each.value = *rest;
-    const auto value = evaluate(a, values);
-    if (!value || *value <= limit) continue;
-    const auto in_bounds = [&](Int atom) {
-      const auto found = evaluate(atom, values);
-      return found && bounds(atom, use).contains(*found);
+    // Operands stand after the operations that they were met in: each is computed once.
+    const auto in_bounds = [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = last; i-- > first;) {
+        const auto found = evaluate(atoms[i], values);
+        if (!found || !bounds(atoms[i], use).contains(*found)) return false;
+        if (atoms[i]->kind != Kind::atom) values.push_back({atoms[i], *found});
+      }
+      return true;
     };
-    if (!std::all_of(atoms.begin(), atoms.end(), in_bounds)) continue;
+    if (!in_bounds(0, own)) continue;
+    const auto value = evaluate(a, values);
+    if (!value || *value <= limit || !in_bounds(own, atoms.size())) continue;
     if (!with_facts) return true;
     const auto is_met = [&](Int inequality) {
       if (!is_near(inequality->mentions)) return true;
