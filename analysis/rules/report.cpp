@@ -20,6 +20,7 @@ struct Problems {
 };
 struct RootEvents {
   std::vector<const Event*> all;
+  std::vector<const OperationEvent*> operations;
 };
 }  // namespace
 
@@ -136,15 +137,29 @@ void visit_problems(
   for (const auto& [problem, root] : static_cast<const Problems*>(kept.get())->all) each(*problem, *root);
 }
 
-void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
+namespace {
+const RootEvents& root_events(const Record& record) {
   auto& kept = record.derived[std::type_index(typeid(RootEvents))];
   if (!kept) {
     auto found = std::make_shared<RootEvents>();
     for (const auto& root : record.roots)
-      visit(root->block, [&](const Event& event) { found->all.push_back(&event); });
+      visit(root->block, [&](const Event& event) {
+        found->all.push_back(&event);
+        if (event.kind == EventKind::operation)
+          found->operations.push_back(static_cast<const OperationEvent*>(&event));
+      });
     kept = std::move(found);
   }
-  for (const Event* event : static_cast<const RootEvents*>(kept.get())->all) each(*event);
+  return *static_cast<const RootEvents*>(kept.get());
+}
+}  // namespace
+
+void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
+  for (const Event* event : root_events(record).all) each(*event);
+}
+
+void visit_operations(const Record& record, const std::function<void(const OperationEvent&)>& each) {
+  for (const OperationEvent* operation : root_events(record).operations) each(*operation);
 }
 
 }  // namespace stepzero::rules

@@ -52,6 +52,8 @@ void visit(const interpreter::Block& block, const std::function<void(const Event
 void visit_with_defaults(
     const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
+// … and those of them that are operations.
+void visit_operations(const Record& record, const std::function<void(const OperationEvent&)>& each);
 // Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the
 // record.
 void visit_problems(

@@ -63,9 +63,7 @@ void each_settings(const Record& record,
   }
   for (const interpreter::Fact* fact : FactIndex::of(record).displays)
     if (!named.contains(written_at(*fact))) look_at(*fact);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->path.starts_with(of_classes) && made.arguments.size() == 1 &&
         made.arguments[0].is(Kind::dict))
       look(Settings(record, *values::Heap::dict_state(made.arguments[0]), made.row), made.place, made.calls);

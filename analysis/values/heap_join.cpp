@@ -254,6 +254,65 @@ void keep_common(Heap& heap, const Unknown& a, const Unknown& b, Unknown& made) 
       heap.slot_of(made.attributes, Name(name)).value = mine;
   }
 }
+
+// Either of them, and no more is known.
+Value unknown_of_both(Heap& heap, Value a, Value b, Sharing how) {
+  const Value made = heap.unknown("", symbolic::mix(how, symbolic::mix(heap.sharing(a), heap.sharing(b))));
+  made.as<Unknown>()->unseen = heap.is_unseen(a) || heap.is_unseen(b);
+  made.as<Unknown>()->poisoned = heap.is_poisoned(a) || heap.is_poisoned(b);
+  return made;
+}
+
+// Tuples, of one length or several, and iterators. Absent: they are none.
+Value merged_sequences(Heap& heap, Value a, Value b, Sharing how) {
+  if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
+    const auto &mine = a.as<Tuple>()->items, &theirs = b.as<Tuple>()->items;
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+      // `(x,) * 16`: the same two again.
+      const bool is_again = i > 0 && mine[i] == mine[i - 1] && theirs[i] == theirs[i - 1];
+      items.push_back(is_again ? items.back() : heap.merge(mine[i], theirs[i], how));
+    }
+    const Value both = heap.tuple(std::move(items));
+    keep_names(*a.as<Tuple>(), *b.as<Tuple>(), *both.as<Tuple>());
+    return both;
+  }
+  // Tuples of several lengths: any number of elements like these.
+  if (const auto mine = elements_of_tuple(a), theirs = elements_of_tuple(b); mine && theirs) {
+    Value any;
+    for (const auto* items : {&*mine, &*theirs})
+      for (const Value& item : *items) any = heap.merge(any, item, how);
+    if (any.is(Kind::tensor)) {
+      const Value made = unknown_of_both(heap, a, b, how);
+      made.as<Unknown>()->element = any;
+      return made;
+    }
+  }
+  // Of two iterators nobody knows how far they are: what either gives.
+  const auto is_iterator = [](Value value) {
+    return value.is(Kind::list) && value.as<List>()->kind == ListKind::iterator &&
+        Heap::list_state(value)->open && Heap::list_state(value)->items.empty() &&
+        Heap::list_state(value)->rest;
+  };
+  if (is_iterator(a) && is_iterator(b))
+    return heap.open_list(
+        heap.merge(Heap::list_state(a)->rest, Heap::list_state(b)->rest, how), nullptr, ListKind::iterator);
+  const auto is_open_tuple = [](Value value) {
+    return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple;
+  };
+  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) &&
+      (b.is(Kind::tuple) || is_open_tuple(b))) {
+    Value any;
+    for (const Value each : {a, b}) {
+      const ListState* state = each.is(Kind::list) ? Heap::list_state(each) : nullptr;
+      for (const Value& item : state ? state->items : each.as<Tuple>()->items)
+        any = heap.merge(any, item, how);
+      if (state) any = heap.merge(any, state->rest, how);
+    }
+    return heap.open_list(any ? any : heap.unseen(""), nullptr, ListKind::tuple);
+  }
+  return {};
+}
 }  // namespace
 
 Value Heap::merge(Value a, Value b, Sharing how) {
@@ -280,51 +339,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     if (a.as<Tensor>()->role == b.as<Tensor>()->role) made.as<Tensor>()->role = a.as<Tensor>()->role;
     return made;
   }
-  if (a.is(Kind::tuple) && b.is(Kind::tuple) && a.as<Tuple>()->items.size() == b.as<Tuple>()->items.size()) {
-    const auto &mine = a.as<Tuple>()->items, &theirs = b.as<Tuple>()->items;
-    std::vector<Value> items;
-    for (std::size_t i = 0; i < mine.size(); ++i) {
-      // `(x,) * 16`: the same two again.
-      const bool is_again = i > 0 && mine[i] == mine[i - 1] && theirs[i] == theirs[i - 1];
-      items.push_back(is_again ? items.back() : merge(mine[i], theirs[i], how));
-    }
-    const Value both = tuple(std::move(items));
-    keep_names(*a.as<Tuple>(), *b.as<Tuple>(), *both.as<Tuple>());
-    return both;
-  }
-  // Tuples of several lengths: any number of elements like these.
-  if (const auto mine = elements_of_tuple(a), theirs = elements_of_tuple(b); mine && theirs) {
-    Value any;
-    for (const auto* items : {&*mine, &*theirs})
-      for (const Value& item : *items) any = merge(any, item, how);
-    if (any.is(Kind::tensor)) {
-      Value made = unknown("", mixed);
-      made.as<Unknown>()->unseen = is_unseen(a) || is_unseen(b);
-      made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
-      made.as<Unknown>()->element = any;
-      return made;
-    }
-  }
-  // Of two iterators nobody knows how far they are: what either gives.
-  const auto is_iterator = [](Value value) {
-    return value.is(Kind::list) && value.as<List>()->kind == ListKind::iterator && list_state(value)->open &&
-        list_state(value)->items.empty() && list_state(value)->rest;
-  };
-  if (is_iterator(a) && is_iterator(b))
-    return open_list(merge(list_state(a)->rest, list_state(b)->rest, how), nullptr, ListKind::iterator);
-  const auto is_open_tuple = [](Value value) {
-    return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple;
-  };
-  if ((is_open_tuple(a) || is_open_tuple(b)) && (a.is(Kind::tuple) || is_open_tuple(a)) &&
-      (b.is(Kind::tuple) || is_open_tuple(b))) {
-    Value any;
-    for (const Value each : {a, b}) {
-      const ListState* state = each.is(Kind::list) ? list_state(each) : nullptr;
-      for (const Value& item : state ? state->items : each.as<Tuple>()->items) any = merge(any, item, how);
-      if (state) any = merge(any, state->rest, how);
-    }
-    return open_list(any ? any : unseen(""), nullptr, ListKind::tuple);
-  }
+  if (const Value sequence = merged_sequences(*this, a, b, how)) return sequence;
   if (const Value mine = held_state(a), theirs = held_state(b);
       mine && theirs && a.as<Instance>()->native == b.as<Instance>()->native) {
     const Value held = merge(mine, theirs, how);
@@ -346,9 +361,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
     if (one.is(Kind::unknown) || one.is(Kind::choice)) break;
     return side == &a ? merge(one, b, how) : merge(a, one, how);
   }
-  Value made = unknown("", mixed);
-  made.as<Unknown>()->unseen = is_unseen(a) || is_unseen(b);
-  made.as<Unknown>()->poisoned = is_poisoned(a) || is_poisoned(b);
+  const Value made = unknown_of_both(*this, a, b, how);
   // 0 and what was added up from tensors are numbers.
   made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);

@@ -53,6 +53,7 @@ private:
   Flow run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose);
   // The partial order: is everything described by `value` described by `wide`?
   bool covers(Value wide, Value value) const;
+  bool covers_state(Value wide, Value value) const;
   Value without_made(Value state, std::uint64_t since);
   Value any_of_wide(Value wide);
 

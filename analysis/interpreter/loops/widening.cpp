@@ -221,6 +221,18 @@ Value given_by(Value value) {
   const auto* state = values::Heap::list_state(value);
   return state->open && state->items.empty() ? state->rest : Value{};
 }
+bool covers_tensor(const values::TensorState& a, const values::TensorState& b) {
+  if (a.dtype != values::Dtype::unknown && a.dtype != b.dtype) return false;
+  if (a.content && a.content != b.content) return false;
+  if (a.shape.ndim_known && (!b.shape.ndim_known || a.shape.dims.size() != b.shape.dims.size())) return false;
+  if (a.shape.dims.size() > b.shape.dims.size()) return false;
+  for (std::size_t i = 1; i <= a.shape.dims.size(); ++i) {
+    const auto& dim = a.shape.dims[a.shape.dims.size() - i];
+    if (dim.size && dim.size != b.shape.dims[b.shape.dims.size() - i].size) return false;
+  }
+  return a.scaled_by == b.scaled_by && symbolic::mix(a.sharing, b.sharing) == a.sharing &&
+      covers_history(a, b);
+}
 }  // namespace
 
 bool LoopRunner::covers(Value wide, Value value) const {
@@ -253,21 +265,8 @@ bool LoopRunner::covers(Value wide, Value value) const {
   case Kind::integer: return record_.symbols.is_atom(wide.integer());
   case Kind::boolean: return record_.symbols.form(wide.condition()) == symbolic::Context::Form::opaque;
   case Kind::string: return wide.text() == value.text();
-  case Kind::tensor: {
-    const auto* a = wide.as<values::Tensor>()->now();
-    const auto* b = value.as<values::Tensor>()->now();
-    if (a->dtype != values::Dtype::unknown && a->dtype != b->dtype) return false;
-    if (a->content && a->content != b->content) return false;
-    if (a->shape.ndim_known && (!b->shape.ndim_known || a->shape.dims.size() != b->shape.dims.size()))
-      return false;
-    if (a->shape.dims.size() > b->shape.dims.size()) return false;
-    for (std::size_t i = 1; i <= a->shape.dims.size(); ++i) {
-      const auto& dim = a->shape.dims[a->shape.dims.size() - i];
-      if (dim.size && dim.size != b->shape.dims[b->shape.dims.size() - i].size) return false;
-    }
-    return a->scaled_by == b->scaled_by && symbolic::mix(a->sharing, b->sharing) == a->sharing &&
-        covers_history(*a, *b);
-  }
+  case Kind::tensor:
+    return covers_tensor(*wide.as<values::Tensor>()->now(), *value.as<values::Tensor>()->now());
   case Kind::instance: {
     const auto *a = wide.as<values::Instance>(), *b = value.as<values::Instance>();
     if (a->cls || b->cls || a->native != b->native) return false;
@@ -288,38 +287,40 @@ bool LoopRunner::covers(Value wide, Value value) const {
       if (!covers(a[i], b[i])) return false;
     return true;
   }
-  case Kind::state: {
-    const auto* a = dynamic_cast<values::ListState*>(wide.object());
-    const auto* b = dynamic_cast<values::ListState*>(value.object());
-    // Lists and objects that an iteration makes anew are changed in place, and have states of their own.
-    const auto stands_for = [&](Value held, Value item) {
-      const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
-      return held && ((has_state && held.kind == item.kind) || covers(held, item));
-    };
-    if (a && b && a->open) return !b->rest || covers(a->rest, b->rest);
-    if (a && b)
-      return !b->open && a->items.size() == b->items.size() &&
-          std::equal(a->items.begin(), a->items.end(), b->items.begin(),
-              [&](Value held, Value item) { return held == item || stands_for(held, item); });
-    const auto* c = dynamic_cast<values::DictState*>(wide.object());
-    const auto* d = dynamic_cast<values::DictState*>(value.object());
-    if (c && d) {
-      const auto in_rest = [&](Value item) { return c->open && stands_for(c->rest, item); };
-      if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
-      return std::ranges::all_of(d->items, [&](const auto& item) {
-        const auto held = std::ranges::find_if(
-            c->items, [&](const auto& other) { return run_.same_key(other.first, item.first); });
-        return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second)
-                                      : in_rest(item.second);
-      });
-    }
-    const auto* x = dynamic_cast<values::TensorState*>(wide.object());
-    const auto* y = dynamic_cast<values::TensorState*>(value.object());
-    if (x && y) return covers_history(*x, *y);
-    return true;
-  }
+  case Kind::state: return covers_state(wide, value);
   default: return false;
   }
+}
+
+bool LoopRunner::covers_state(Value wide, Value value) const {
+  const auto* a = dynamic_cast<values::ListState*>(wide.object());
+  const auto* b = dynamic_cast<values::ListState*>(value.object());
+  // Lists and objects that an iteration makes anew are changed in place, and have states of their own.
+  const auto stands_for = [&](Value held, Value item) {
+    const bool has_state = held.is(Kind::list) || held.is(Kind::dict) || held.is(Kind::instance);
+    return held && ((has_state && held.kind == item.kind) || covers(held, item));
+  };
+  if (a && b && a->open) return !b->rest || covers(a->rest, b->rest);
+  if (a && b)
+    return !b->open && a->items.size() == b->items.size() &&
+        std::equal(a->items.begin(), a->items.end(), b->items.begin(),
+            [&](Value held, Value item) { return held == item || stands_for(held, item); });
+  const auto* c = dynamic_cast<values::DictState*>(wide.object());
+  const auto* d = dynamic_cast<values::DictState*>(value.object());
+  if (c && d) {
+    const auto in_rest = [&](Value item) { return c->open && stands_for(c->rest, item); };
+    if ((d->open && !c->open) || (d->rest && !in_rest(d->rest))) return false;
+    return std::ranges::all_of(d->items, [&](const auto& item) {
+      const auto held = std::ranges::find_if(
+          c->items, [&](const auto& other) { return run_.same_key(other.first, item.first); });
+      return held != c->items.end() ? held->second == item.second || stands_for(held->second, item.second)
+                                    : in_rest(item.second);
+    });
+  }
+  const auto* x = dynamic_cast<values::TensorState*>(wide.object());
+  const auto* y = dynamic_cast<values::TensorState*>(value.object());
+  if (x && y) return covers_history(*x, *y);
+  return true;
 }
 
 Flow LoopRunner::run_iteration(LoopTarget& target, const std::function<Flow()>& body, bool loose) {

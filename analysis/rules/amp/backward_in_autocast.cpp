@@ -30,9 +30,7 @@ void offer_dedent(const Record& record, const OperationEvent& event, Finding& fi
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& backward = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& backward) {
     if (backward.row->operation != Operation::backward) return;
     const auto region = autocast_around(record, backward.around);
     if (!region || region->enabled == Answer::no || !once(backward.place)) return;

@@ -15,9 +15,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   std::vector<Autocast> regions;
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::scaler_made) return;
     const Object* scaler = made.self.object();
     // A scaler of the module may scale in a function that nobody calls.

@@ -14,9 +14,7 @@ namespace {
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& loss = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& loss) {
     if (loss.row->operation != Operation::refuses_autocast || loss.expected) return;
     const auto region = autocast_around(record, loss.around);
     if (!region || region->enabled == Answer::no || region->device != "cuda") return;

@@ -241,9 +241,7 @@ void check(const Record& record, Report& report) {
         Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact->place,
         nullptr);
   }
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation != values::Operation::unseen || operation.arguments.empty() ||
         !operation.arguments[0].is(Kind::tuple))
       return;

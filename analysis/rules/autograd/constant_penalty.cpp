@@ -49,9 +49,7 @@ const Producer* penalized(const TensorState* state, std::unordered_set<const voi
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& backward = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& backward) {
     if (backward.row->operation != Operation::backward) return;
     std::unordered_set<const void*> seen;
     const Producer* asked = penalized(backward.self_state(), seen);

@@ -146,9 +146,7 @@ void check_cache(const Record& record, Report& report) {
   };
   std::map<const values::Object*, State> models;
   Once once;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (!event.self.is(Kind::unknown)) return;
     State& model = models[event.self.object()];
     switch (event.row->operation) {
@@ -182,9 +180,7 @@ void check_cache(const Record& record, Report& report) {
 void check(const Record& record, Report& report) {
   check_cache(record, report);
   Once once;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->operation != Operation::recomputed || !event.expr || !is_called_by_name(*event.expr))
       return;
     check_drawn(event, report, once);

@@ -47,9 +47,7 @@ public:
       : record_(record), launched_(launched) {}
 
   std::optional<std::vector<FrameworkBatch>> run() {
-    visit_roots(record_, [&](const Event& each) {
-      if (each.kind != interpreter::EventKind::operation) return;
-      const auto& event = static_cast<const OperationEvent&>(each);
+    visit_operations(record_, [&](const OperationEvent& event) {
       if (event.row->path.ends_with(".DataLoader")) loaders_.push_back(&event);
       if (event.row->path == fits) fits_.push_back(&event);
       if (event.row->path == trainer || event.row->path == sequence_trainer) trainers_.push_back(&event);

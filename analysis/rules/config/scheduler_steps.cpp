@@ -184,9 +184,7 @@ void check_objects(const Record& record, const Training& training, Report& repor
       judged.insert(made.event);
       if (once(made.event->place)) tell(schedule, made.event->place, made.event->calls, report);
     }
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::scheduler_made || judged.contains(&made)) return;
     const Schedule schedule = schedule_of(record, made);
     if ((schedule.warmup || schedule.total) && once(made.place))

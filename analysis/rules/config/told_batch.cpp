@@ -115,9 +115,7 @@ std::optional<Processes> processes_of(const Record& record) {
   const auto launched = launched_processes(record);
   std::optional<std::int64_t> said;
   bool makes_group = false, has_framework = false, by_accelerate = false, is_known = true;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != interpreter::EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->path == "torch.distributed.init_process_group") {
       makes_group = true;
       const auto size = record.number(argument(event, "world_size"));
@@ -144,9 +142,7 @@ std::optional<std::int64_t> accumulated(
     const Record& record, const TrainingLoop& loop, const std::vector<Window>& all) {
   std::optional<std::int64_t> by_accelerate;
   bool has_accelerator = false;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != interpreter::EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->path != "accelerate.Accelerator") return;
     has_accelerator = true;
     const auto keyword = [&](std::string_view name) {

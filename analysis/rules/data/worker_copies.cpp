@@ -86,9 +86,7 @@ bool knows_workers(const Record& record, const values::Class& cls, const Functio
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::loader_made) return;
     const Value given = argument(made, "dataset"), prepared = argument(made, "worker_init_fn");
     const auto workers = record.number(argument(made, "num_workers"));

@@ -51,9 +51,7 @@ std::vector<Fix> drop_last_batch(const Report& report, const Mismatch& mismatch)
     batches = *samples / *size;
   }
   const OperationEvent* made = nullptr;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation == values::Operation::loader_made &&
         operation.row->kind == values::RowKind::class_ && operation.result == reading->self)
       made = &operation;

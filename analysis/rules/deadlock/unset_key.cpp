@@ -56,9 +56,7 @@ struct Keys {
 
 Keys keys_in(const Record& record) {
   Keys keys;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation == Operation::store_set) {
       keys.known = add_keys(operation, keys.set) && keys.known;
     } else if (operation.row->operation == Operation::store_asked) {

@@ -64,25 +64,21 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> chosen_steps(const Record& rec
 // `engine.step()`.
 void check_steps(const Record& record, Report& report) {
   std::vector<values::Place> of_engine;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row && operation.row->path == engine_steps[1]) of_engine.push_back(event.place);
+  visit_operations(record, [&](const OperationEvent& operation) {
+    if (operation.row && operation.row->path == engine_steps[1]) of_engine.push_back(operation.place);
   });
   const auto chosen = chosen_steps(record);
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || operation.row->operation != Operation::optimizer_step ||
         !operation.self.is(Kind::instance) ||
         // Where the program chooses between an engine and a loop of its own, it is of neither for sure.
         !attribute(operation.self, values::EngineState::engine).is(Kind::instance))
       return;
-    if (std::find(of_engine.begin(), of_engine.end(), event.place) != of_engine.end() ||
-        chosen.contains({event.place.chunk, event.place.span.begin}) || !once(event.place))
+    if (std::find(of_engine.begin(), of_engine.end(), operation.place) != of_engine.end() ||
+        chosen.contains({operation.place.chunk, operation.place.span.begin}) || !once(operation.place))
       return;
-    report.add(Severity::warning, event.place, event.calls,
+    report.add(Severity::warning, operation.place, operation.calls,
         std::string(
             "This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
             (of_engine.empty()
@@ -193,9 +189,7 @@ void check_clearing(const Record& record, Report& report) {
 // `save_16bit_model` of stage 3 saves nothing unless the configuration lets it gather.
 void check_saves(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || !operation.self.is(Kind::instance) ||
         (operation.row->path != "deepspeed.DeepSpeedEngine.save_16bit_model" &&
             operation.row->path != "deepspeed.DeepSpeedEngine.save_fp16_model"))
@@ -207,8 +201,8 @@ void check_saves(const Record& record, Report& report) {
             symbolic::Answer::yes;
     const bool gathers = !whole.is(Kind::boolean) ||
         record.symbols.decide(whole.condition()) != symbolic::Answer::no;
-    if (!is_sharded || gathers || !once(event.place)) return;
-    report.add(Severity::warning, event.place, event.calls,
+    if (!is_sharded || gathers || !once(operation.place)) return;
+    report.add(Severity::warning, operation.place, operation.calls,
         "This saves nothing and returns False: under ZeRO-3 the parameters have to be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
   });
 }
@@ -216,16 +210,12 @@ void check_saves(const Record& record, Report& report) {
 // Under ZeRO-3 each rank holds a part of every parameter, and the module itself only empty ones.
 void check_states(const Record& record, Report& report) {
   bool gathers = false;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     gathers = gathers || (operation.row && operation.row->path == "deepspeed.zero.GatheredParameters");
   });
   if (gathers) return;
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || operation.row->operation != Operation::state_taken ||
         operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance))
       return;
@@ -235,8 +225,8 @@ void check_states(const Record& record, Report& report) {
     const bool is_sharded = stage.is(Kind::integer) &&
         record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(3)) ==
             symbolic::Answer::yes;
-    if (!is_sharded || !once(event.place)) return;
-    report.add(Severity::warning, event.place, event.calls,
+    if (!is_sharded || !once(operation.place)) return;
+    report.add(Severity::warning, operation.place, operation.calls,
         "Under ZeRO-3 the parameters of the module are empty outside of its forward: each rank holds a part of them, and this state holds tensors of size 0. Save with `engine.save_16bit_model` or `engine.save_checkpoint` on all ranks, or gather with `deepspeed.zero.GatheredParameters`");
   });
 }
@@ -258,9 +248,7 @@ std::string_view why_clips_nothing(const Record& record, Value engine) {
 }
 
 void check_clipping(const Record& record, const std::vector<Value>& engines, Report& report) {
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || operation.row->operation != Operation::clip_gradients ||
         !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty())
       return;
@@ -272,7 +260,7 @@ void check_clipping(const Record& record, const std::vector<Value>& engines, Rep
         continue;
       const std::string_view why = why_clips_nothing(record, engine);
       if (why.empty()) continue;
-      report.add(Severity::warning, event.place, event.calls, std::string(why));
+      report.add(Severity::warning, operation.place, operation.calls, std::string(why));
       break;
     }
   });
@@ -281,16 +269,14 @@ void check_clipping(const Record& record, const std::vector<Value>& engines, Rep
 void check(const Record& record, Report& report) {
   std::vector<Value> engines;
   const OperationEvent* told = nullptr;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || !operation.self.is(Kind::instance) || !is_engine_step(operation)) return;
     if (std::none_of(engines.begin(), engines.end(),
             [&](Value engine) { return engine.object() == operation.self.object(); }))
       engines.push_back(operation.self);
     if (told || !attribute(operation.self, values::EngineState::no_optimizer)) return;
     told = &operation;
-    report.add(Severity::error, event.place, event.calls,
+    report.add(Severity::error, operation.place, operation.calls,
         "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
   report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });

@@ -54,9 +54,7 @@ bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
 void check_scalers(const Record& record, Report& report) {
   bool has_engine = false;
   Once once;
-  visit_roots(record, [&](const interpreter::Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const interpreter::OperationEvent&>(event);
+  visit_operations(record, [&](const interpreter::OperationEvent& operation) {
     has_engine = has_engine || (operation.row && operation.row->path == "deepspeed.DeepSpeedEngine.backward");
   });
   if (!has_engine) return;
@@ -78,9 +76,7 @@ void check_scalers(const Record& record, Report& report) {
 // Since DeepSpeed 0.17 the engine turns torch's autocast off inside of its forward (autocast_if_enabled).
 void check_autocast(const Record& record, Report& report) {
   Once once;
-  visit_roots(record, [&](const interpreter::Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& forward = static_cast<const interpreter::OperationEvent&>(event);
+  visit_operations(record, [&](const interpreter::OperationEvent& forward) {
     if (!forward.row || !forward.self.is(values::Kind::instance)) return;
     const bool is_engine = static_cast<bool>(attribute(forward.self, values::EngineState::config));
     // Under ZeRO-3 it is the engine that is called.
@@ -99,7 +95,7 @@ void check_autocast(const Record& record, Report& report) {
     };
     if (!has_own && (may_have("fp16") || may_have("bf16") || may_have("bfloat16"))) return;
     Finding* finding = report.add(has_own ? Severity::information : Severity::warning, region->around->place,
-        event.calls,
+        forward.calls,
         has_own
             ? "The engine of DeepSpeed computes in the precision of its configuration, and turns torch's autocast off inside of its forward: this region has no effect on the model. Remove it, or configure `torch_autocast` instead of `fp16` and `bf16`."
             : "The engine of DeepSpeed turns torch's autocast off inside of its forward, and its configuration asks for no precision: the model computes in float32. Enable `bf16`, or `torch_autocast`, in the configuration.");

@@ -122,15 +122,13 @@ struct Configured {
 };
 void each_configured(const Record& record, const std::function<void(const Configured&)>& each) {
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (!operation.row || operation.row->path != "deepspeed.initialize" || !operation.result.is(Kind::tuple))
       return;
     const auto& items = operation.result.as<values::Tuple>()->items;
     if (items.empty() || !items[0].is(Kind::instance)) return;
     const Value config = attribute(items[0], values::EngineState::config);
-    if (config.is(Kind::dict) && once(event.place)) each({&operation, items[0], config});
+    if (config.is(Kind::dict) && once(operation.place)) each({&operation, items[0], config});
   });
 }
 

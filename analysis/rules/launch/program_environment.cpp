@@ -71,11 +71,9 @@ void each_set(const Stmt& root, const std::function<void(const Set&)>& each) {
 std::optional<Place> group_made(const Record& record) {
   std::optional<Place> found;
   bool several = false;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row && operation.row->operation == values::Operation::group_settings)
-      several = several || (found && !(*found == event.place)), found = event.place;
+      several = several || (found && !(*found == operation.place)), found = operation.place;
   });
   return several ? std::nullopt : found;
 }
@@ -83,13 +81,11 @@ std::optional<Place> group_made(const Record& record) {
 // Where the run made collectives: NCCL reads its variables with the first of them.
 std::vector<Place> collectives_made(const Record& record) {
   std::vector<Place> found;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row && operation.row->operation == values::Operation::collective &&
         operation.row->path.starts_with("torch.distributed.") &&
-        std::find(found.begin(), found.end(), event.place) == found.end())
-      found.push_back(event.place);
+        std::find(found.begin(), found.end(), operation.place) == found.end())
+      found.push_back(operation.place);
   });
   return found;
 }

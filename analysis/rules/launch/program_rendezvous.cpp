@@ -195,9 +195,7 @@ bool is_of_meeting(const interpreter::ProblemEvent& problem) {
 void check_program_rendezvous(const Record& record, Report& report) {
   check_ports(record, report);
   Once once;
-  visit_roots(record, [&](const interpreter::Event& each) {
-    if (each.kind != interpreter::EventKind::operation) return;
-    const auto& event = static_cast<const interpreter::OperationEvent&>(each);
+  visit_operations(record, [&](const interpreter::OperationEvent& event) {
     if (event.row && event.row->path == "torch.distributed.init_process_group" && once(event.place))
       check_group(event, record, report);
   });

@@ -83,9 +83,7 @@ Reached reached_of(
 // of what it is a part of, or it was put into evaluation mode itself.
 std::set<const Object*> may_be_loaded(const Record& record) {
   std::set<const Object*> found;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     const Operation what = operation.row->operation;
     if (what != Operation::state_put && what != Operation::eval_mode) return;
     if (operation.self.object()) found.insert(operation.self.object());

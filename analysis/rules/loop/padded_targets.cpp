@@ -115,9 +115,7 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
 void check(const Record& record, Report& report) {
   Once once;
   const Wholes wholes(record);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->loss && is_of_classes(*operation.row->loss) && once(operation.place))
       look_at(record, wholes, report, operation);
   });

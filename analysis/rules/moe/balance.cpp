@@ -11,9 +11,7 @@ using values::Operation;
 
 std::vector<const TensorState*> differentiated(const Record& record) {
   std::vector<const TensorState*> found;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation != Operation::backward) return;
     for (const TensorState* state : operation.tensors)
       if (state && state->made && std::find(found.begin(), found.end(), state) == found.end()) {

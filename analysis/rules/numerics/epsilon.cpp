@@ -83,9 +83,7 @@ void check(const Record& record, Report& report) {
         finding && each.made->self.is(Kind::instance))
       report.relate(*finding, each.made->self.object()->born, "the layer is made here");
   }
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::optimizer_made || made.arguments.empty()) return;
     std::optional<double> eps;
     for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)

@@ -175,9 +175,7 @@ void check(const Record& record, Report& report) {
   if (provenance.of_semantics(OpSemantics::softmax).empty() &&
       provenance.of_semantics(OpSemantics::log_softmax).empty())
     return;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation == Operation::loss) rule.look_at_loss(operation);
   });
   for (const OpSemantics by : {OpSemantics::place_of_largest, OpSemantics::largest})

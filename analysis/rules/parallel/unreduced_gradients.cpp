@@ -97,9 +97,7 @@ void check(const Record& record, Report& report) {
         (each.kind == EventKind::operation &&
             static_cast<const OperationEvent&>(each).row->operation == Operation::weights_written);
   });
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     sends = sends || may_send_gradients(event, writes_weights);
     steps = steps || event.row->operation == Operation::optimizer_step ||
         event.row->operation == Operation::scaler_step;

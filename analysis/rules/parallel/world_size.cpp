@@ -193,9 +193,7 @@ void check(const Record& record, Report& report) {
 
   meshes(record, report);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Groups> by_place;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (!made.row->collective || !made.row->collective->makes_group || made.arguments.empty()) return;
     Groups& groups = by_place[{made.place.chunk, made.place.span.begin}];
     if (!groups.first) groups.first = &made;

@@ -133,9 +133,7 @@ std::optional<values::Cond> is_sampler_when(const Record& record, Value sampler)
 void check(const Record& record, Report& report) {
   look_at_ranks(record, report);
   Once once;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::loader_made || made.row->kind != values::RowKind::class_ ||
         made.expected)
       return;

@@ -38,9 +38,7 @@ bool decides_by_own_data(const Record& record) {
 // Is there communication that is to be waited for?
 bool starts_requests(const Record& record) {
   bool any = false;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     any = any || (operation.row->message && operation.row->message->starts) ||
         (operation.row->collective && operation.row->collective->async >= 0 &&
             operation.result.is(values::Kind::instance));

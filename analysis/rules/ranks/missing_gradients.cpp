@@ -78,9 +78,7 @@ void each_block(const Block& block, const std::function<void(const Block&)>& see
 std::optional<bool> makes_backward(const Record& own) {
   if (own.out_of_budget || own.cancelled) return std::nullopt;
   bool any = false, open = false;
-  visit_roots(own, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(own, [&](const OperationEvent& operation) {
     any = any || operation.row->operation == Operation::backward;
     // Who prepares or runs the model may do so out of sight.
     open = open || operation.row->operation == Operation::framework ||

@@ -151,9 +151,7 @@ const CallExpr* call_of(const Record& record, const OperationEvent& event) {
 
 void look_for_unmoved_batches(const Record& record, Report& report) {
   std::set<const FunctionStmt*> told;
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->operation != Operation::forward || !record.in_file(event.place)) return;
     const auto [function, loop] = around(record, event.place);
     if (!function || !loop || told.contains(function)) return;

@@ -315,9 +315,7 @@ void WholeSearch::look(const OperationEvent& event) {
 
 void look_for_batches_left_whole(const Record& record, Report& report) {
   WholeSearch search{record, report, {}};
-  visit_roots(record, [&](const Event& each) {
-    if (each.kind != EventKind::operation) return;
-    const auto& event = static_cast<const OperationEvent&>(each);
+  visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->operation == Operation::forward && record.in_file(event.place)) search.look(event);
   });
 }

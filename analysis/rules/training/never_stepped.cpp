@@ -196,9 +196,7 @@ std::vector<std::string> optimizers_at_hand(const Record& record, Place place, c
 std::vector<NeverStepped> never_stepped(const Record& record) {
   std::vector<NeverStepped> found;
   std::set<std::pair<const FunctionStmt*, std::string>> asked;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& backward = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& backward) {
     if (backward.row->operation != Operation::backward || !record.in_file(backward.place)) return;
     const Place place = as_it_stands(record, backward.place);
     const FunctionStmt* function = function_around(record, place);

@@ -47,9 +47,7 @@ bool is_inside(const Object* loaded, Value model) {
 }  // namespace
 
 UnsetModes::UnsetModes(const Record& record) : record_(record) {
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
+  visit_operations(record, [&](const OperationEvent& operation) {
     if (operation.row->operation == values::Operation::state_put && operation.self.object())
       loads_.emplace(operation.self.object(), LoadedWeights{operation.place});
     if (operation.row->operation == values::Operation::load && operation.result.is(values::Kind::unknown))
