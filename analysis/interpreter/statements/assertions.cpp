@@ -7,6 +7,7 @@
 #include "interpreter/roots/required_ndims.hpp"
 #include "values/internal_rows.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -169,7 +170,9 @@ void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
           std::find(told.begin(), told.end(), name) != told.end())
         return;
       told.push_back(name);
-      text += (text.empty() ? "" : ", ") + name + " is " + displayed;
+      const bool is_number = displayed.find_first_not_of("-0123456789") == std::string::npos;
+      text += (text.empty() ? "" : ", ") + values::code(name) + " is " +
+          (is_number ? displayed : values::code(displayed));
     };
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})
@@ -193,7 +196,7 @@ void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
     event->node = stmt.test;
     event->guarded = run_.may_not_fail();
     event->text = "This assertion never holds: " +
-        (text.empty() ? std::string(record_.text(run_.here(*test))) + " is false" : text);
+        (text.empty() ? values::code(std::string(record_.text(run_.here(*test)))) + " is false" : text);
     run_.append(event);
     return;
   }

@@ -172,8 +172,8 @@ std::optional<std::string> sizes_apart(Runtime& run, Value a, Value b, int depth
     for (std::size_t i = 0; !apart && i < x->shape.dims.size(); ++i)
       apart = x->shape.dims[i].size && y->shape.dims[i].size &&
           run.symbols().compare(Compare::eq, x->shape.dims[i].size, y->shape.dims[i].size) == Answer::no;
-    return apart ? std::optional(values::shape_text(run.symbols(), x->shape) + " and " +
-                       values::shape_text(run.symbols(), y->shape))
+    return apart ? std::optional(values::code(values::shape_text(run.symbols(), x->shape)) + " and " +
+                       values::code(values::shape_text(run.symbols(), y->shape)))
                  : std::nullopt;
   }
   if (a.is(Kind::tuple) && b.is(Kind::tuple) &&
@@ -236,7 +236,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
         auto* problem = run.problem(ProblemKind::concat, call);
         problem->overridable = failed = true;
         problem->text = "Samples 0 and " + std::to_string(samples[i].first) + " have the shapes " + *apart +
-            ": a batch that holds both raises \"stack expects each tensor to be equal size\". Give all samples one size, or pass a collate_fn";
+            ": a batch that holds both raises \"stack expects each tensor to be equal size\". Give all samples one size, or pass a `collate_fn`";
         if (method.is(Kind::bound) && method.as<values::Bound>()->function.is(Kind::function))
           problem->evidence.emplace_back(
               method.as<values::Bound>()->function.object()->born, "the samples are made here");

@@ -170,8 +170,8 @@ Value attend(Op& op) {
       const Dim has = from_right(mask->shape, at);
       if (at < mask->shape.dims.size() && op.equal(has, 1) == Answer::no && op.equal(has, size) == Answer::no)
         return op.fail(ProblemKind::broadcast,
-            "Scores are [*, " + op.words(length) + ", " + op.words(other) + "], and " + op.name("attn_mask") +
-                " " + op.words(mask->shape) + " does not broadcast to them",
+            "The scores have shape `[*, " + op.words(length) + ", " + op.words(other) + "]`, and " +
+                op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them",
             {has, size});
     }
   const Dim width = from_right(v, 0);
@@ -201,8 +201,8 @@ Value attend(Op& op) {
       scores.dims.push_back(length);
       scores.dims.push_back(other);
       return op.fail(ProblemKind::broadcast,
-          "Scores are " + op.words(scores) + ", and " + op.name("attn_mask") + " " + op.words(mask->shape) +
-              " does not broadcast to them",
+          "The scores have shape " + op.words(scores) + ", and " + op.name("attn_mask") + " " +
+              op.words(mask->shape) + " does not broadcast to them",
           {has, size});
     }
   leading.dims.push_back(length);

@@ -153,7 +153,7 @@ Value sum(Op& op) {
 }
 Value mean(Op& op) {
   const TensorState* input = operand(op);
-  if (!input || !needs_floats(op, *input, "give dtype=torch.float32, or convert it")) return op.unknown();
+  if (!input || !needs_floats(op, *input, "give `dtype=torch.float32`, or convert it")) return op.unknown();
   return reduce(op, op.dtype("dtype", input->dtype));
 }
 Value any(Op& op) {
