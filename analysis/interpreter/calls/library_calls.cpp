@@ -400,12 +400,20 @@ static bool is_implied(const symbolic::Context& symbols, Cond condition, Cond by
   return std::ranges::any_of(alternatives, holds);
 }
 
-// Was the opposite taken, as the program writes it? A setting that is asked again is mostly as it was, though
-// unseen code may have changed it; what is drawn anew is not.
-static bool is_denied(symbolic::Context& symbols, Cond option, std::span<const Cond> taken) {
-  const std::string opposite = symbols.text(symbols.logical_not(option));
-  return std::ranges::any_of(
-      taken, [&](Cond each) { return each != option && symbols.text(each) == opposite; });
+// Is the opposite of a part of the condition taken as well, as the program writes it? A setting that is asked
+// again is mostly as it was, though unseen code may have changed it; what is drawn anew is not.
+static bool is_denied(symbolic::Context& symbols, Cond condition, std::span<const Cond> taken) {
+  const auto operands = symbols.operands(condition);
+  const std::vector<Cond> parts = symbols.form(condition) == symbolic::Context::Form::conjunction
+      ? std::vector<Cond>(operands.begin(), operands.end())
+      : std::vector<Cond>{condition};
+  return std::ranges::any_of(parts, [&](Cond part) {
+    if (symbols.sharing(part) != Sharing::uniform) return false;
+    const std::string opposite = symbols.text(symbols.logical_not(part));
+    if (opposite.find('?') != std::string::npos) return false;  // nobody could say which
+    const auto says_so = [&](Cond each) { return each != part && symbols.text(each) == opposite; };
+    return std::ranges::any_of(taken, says_so) || std::ranges::any_of(parts, says_so);
+  });
 }
 
 // Who may catch it, and under which condition it happens.
@@ -430,10 +438,8 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
     event.guarded = event.guarded || std::any_of(run_.path_.begin(), run_.path_.end(), [&](Cond taken) {
       return asks_for_none(symbols(), taken);
     });
-  if (chosen)
-    for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
-      event.guarded = event.guarded ||
-          (symbols().sharing(whole) == Sharing::uniform && is_denied(symbols(), whole, run_.path_));
+  if (event.assumption)
+    event.guarded = event.guarded || is_denied(symbols(), event.assumption, run_.path_);
   if (chosen && !event.guarded) {
     Choices choices(symbols());
     for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
