@@ -18,10 +18,10 @@ constexpr std::uint64_t equal_steps =
     2'000;  // of the elements of a comprehension that are made one by one though they are alike
 // … where memory is counted: what is done to single layers, by their names and shapes, has to be known there.
 constexpr std::uint64_t counted_equal_steps = 500'000;
-// Elements that take more than this share of the steps that are left, and of the steps where memory is
-// counted, are not made one by one: `[main(seed) for seed in range(200)]`.
+// Elements that take more than this share of the steps that are left, and more than these where memory is
+// counted, are not made one by one.
 constexpr std::uint64_t elements_share = 2;
-constexpr std::uint64_t counted_elements_steps = 2'000'000;
+constexpr std::uint64_t counted_elements_steps = 1'000'000;
 
 // Is an expression made of names, attributes, numbers, text and calls of those only, and does it not read the
 // target?
@@ -47,6 +47,25 @@ bool is_free_of(const Expr* expr, Name target) {
   }
   default: return false;
   }
+}
+
+// Is there a backward among the events, from that one on?
+bool trains(std::span<const Event* const> events, std::size_t from = 0) {
+  return std::ranges::any_of(events.subspan(from), [](const Event* event) {
+    switch (event->kind) {
+    case EventKind::operation:
+      return static_cast<const OperationEvent*>(event)->row->operation == values::Operation::backward;
+    case EventKind::call: return trains(static_cast<const CallEvent*>(event)->body.events);
+    case EventKind::branch:
+      return trains(static_cast<const BranchEvent*>(event)->yes.events) ||
+          trains(static_cast<const BranchEvent*>(event)->no.events);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations,
+          [](const Block& iteration) { return trains(iteration.events); });
+    case EventKind::attempt: return trains(static_cast<const AttemptEvent*>(event)->body.events);
+    default: return false;
+    }
+  });
 }
 
 // Of what a filter lets through it is not known which of the sizes that differ among the elements it has.
@@ -125,7 +144,6 @@ private:
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
   bool may_be_equivalent(std::size_t level, std::size_t count) const;
-  std::uint64_t elements_budget() const;
   Value as_dict();
   Value as_list();
   Int length_of_open(const values::ListState& state);
@@ -261,19 +279,14 @@ bool LoopRunner::Comprehension::may_be_equivalent(std::size_t level, std::size_t
       expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
 }
 
-std::uint64_t LoopRunner::Comprehension::elements_budget() const {
-  const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
-  return run.record_.conditions.contains(values::RecordCondition::counted)
-      ? std::min(counted_elements_steps, left / elements_share)
-      : left / elements_share;
-}
-
 void LoopRunner::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
-  const std::uint64_t budget = elements_budget();
   const bool equivalent = may_be_equivalent(level, known.size());
-  const std::uint64_t made_each =
-      run.record_.conditions.contains(values::RecordCondition::counted) ? counted_equal_steps : equal_steps;
+  const bool counted = run.record_.conditions.contains(values::RecordCondition::counted);
+  const std::uint64_t made_each = counted ? counted_equal_steps : equal_steps;
+  const std::uint64_t share = (run.step_limit_ - std::min(run.step_limit_, run.record_.steps)) /
+      elements_share;
+  const std::uint64_t budget = counted ? std::min(counted_elements_steps, share) : share;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
@@ -281,9 +294,16 @@ void LoopRunner::Comprehension::run_known(
     if (before) run.assignments_->run_assign(*expr.generators[level].target, before);
     const auto mark = run.heap().mark();
     run_iteration(level, iterable, known[i], certain);
-    // Any one stands for those that come.
-    if (i == 0 && level == 0 && (run.record_.steps - from) * (known.size() - 1) > budget)
-      return run_any(level, iterable);
+    if (i == 0 && level == 0 && known.size() > 1) {
+      // One training takes what each of them does: `[main(seed) for seed in range(200)]`.
+      if (counted && certain && items.size() == 1 && trains(run.block_->events, events)) {
+        items.assign(known.size(), items.front());
+        keys.assign(known.size(), keys.front());
+        return;
+      }
+      // Any one stands for those that come.
+      if ((run.record_.steps - from) * (known.size() - 1) > budget) return run_any(level, iterable);
+    }
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
     const Value made = run.resolve(items.front());
     if (!made.is(Kind::instance) || run.block_->events.size() != events ||
