@@ -3,7 +3,7 @@
 
 Of every program in programs/, which is run: the bytes of its parameters, buffers and of the optimizer's state after the step, what
 autograd keeps until the backward (torch.autograd.graph.saved_tensors_hooks, each storage once, those of parameters and buffers left out),
-and the floating-point operations of the forward and of the backward (torch.utils.flop_counter).
+and the floating-point operations since the backward before, and of the backward (torch.utils.flop_counter): of the last step.
 
 Of every builder of torchvision (its Python source as Debian installs it, run by the first oracle): its parameters and buffers, and for
 classification models what a step of two sizes keeps. Tensors there have no numbers: models are built on the meta device, and steps run in
@@ -89,15 +89,17 @@ def run(text):
         return sdpa_backward_flop_count(gradient, query, key, value)
 
     before = {id(each.state) for each in optimizers()}
-    facts, saved, found = {}, Saved(), types.SimpleNamespace(counter=None)
+    facts, saved, found = {}, Saved(), types.SimpleNamespace(counter=None, before=0)
     backward, step = torch.Tensor.backward, torch.optim.Optimizer.profile_hook_step
 
     def stop(self, *arguments, **options):
         if found.counter:
-            facts["flops"] = found.counter.get_total_flops()
+            counted = found.counter.get_total_flops()
+            facts["flops"] = counted - found.before
             backward(self, *arguments, **options)
-            facts["backward_flops"] = found.counter.get_total_flops() - facts["flops"]
-            raise StopIteration
+            found.before = found.counter.get_total_flops()
+            facts["backward_flops"] = found.before - counted
+            return
         # Of the whole program: those of the modules that it still has.
         held = {}
         for module in modules():
@@ -125,10 +127,7 @@ def run(text):
         gc.collect()
         with FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
                                                             torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward}) as found.counter:
-            try:
-                exec(compile(text, "program", "exec"), {"__name__": "__main__"})
-            except StopIteration:
-                pass
+            exec(compile(text, "program", "exec"), {"__name__": "__main__"})
     finally:
         torch.Tensor.backward = backward
     return facts
