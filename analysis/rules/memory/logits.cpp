@@ -2,6 +2,7 @@
 #include "footprint/text.hpp"
 #include "rules/memory/steps.hpp"
 #include "rules/provenance.hpp"
+#include "rules/run_conditions.hpp"
 #include "rules/training/training.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
@@ -28,15 +29,17 @@ const TensorState* scores_of(const footprint::Node& node) {
   return node.made->states.empty() ? nullptr : node.made->states[0];
 }
 
-// The bytes of the scores in float32; 0: they are few, or not known.
+// The bytes of the scores in float32, with the defaults of the program; 0: they are few, or not known.
 std::int64_t bytes_in_float32(const Record& record, const TensorState& scores) {
   if (!scores.shape.ndim_known || scores.shape.dims.size() < 2) return 0;
+  const auto number = [&](values::Int size) {
+    footprint::Bytes sum;
+    sum.add(record.symbols, size);
+    return sum.at_least() ? 0 : sum.number(record.symbols, {});
+  };
   const auto& dims = scores.shape.dims;
-  const auto classes = dims[1].size ? record.symbols.value(dims[1].size) : std::nullopt,
-             last = dims.back().size ? record.symbols.value(dims.back().size) : std::nullopt;
-  if (std::max(classes.value_or(0), last.value_or(0)) < fewest_classes) return 0;
-  const auto bytes = footprint::bytes_of(record.symbols, scores.shape, values::Dtype::float32);
-  return bytes ? record.symbols.value(bytes).value_or(0) : 0;
+  if (std::max(number(dims[1].size), number(dims.back().size)) < fewest_classes) return 0;
+  return number(footprint::bytes_of(record.symbols, scores.shape, values::Dtype::float32));
 }
 
 // Of what stands at the peak: the loss, its gradient, and the scores in all the types and shapes that they go
@@ -74,7 +77,9 @@ bool has_large_loss(const Record& record) {
 void check(const Record& record, Report& report) {
   if (!has_steps(record) || !has_large_loss(record)) return;
   const Account& account = Account::of(record);
-  for (const StepAccount* step : steps_on_gpu(account, false))
+  for (const StepAccount* step : steps_on_gpu(account, true)) {
+    if (step->peak.bytes.at_least()) continue;
+    const bool by_defaults = RunConditions::of(record).by_defaults || step->peak.bytes.open();
     for (const footprint::Node& node : step->graph->nodes()) {
       const TensorState* scores = scores_of(node);
       const std::int64_t alone = scores ? bytes_in_float32(record, *scores) : 0;
@@ -86,9 +91,11 @@ void check(const Record& record, Report& report) {
           "The scores " + values::shape_text(record.symbols, scores->shape) + " are " + bytes_text(alone) +
               " in float32. With their copies and gradient they are " + bytes_text(sum) + " of the " +
               bytes_text(peak) +
-              " at the peak of a step. A loss that is computed in chunks, or fused with the last layer, never holds them whole.");
+              " at the peak of a step. A loss that is computed in chunks, or fused with the last layer, never holds them whole." +
+              (by_defaults ? " This is with the defaults of the program." : ""));
       break;
     }
+  }
 }
 
 }  // namespace
@@ -110,7 +117,7 @@ extern constexpr Rule rule = complete({
         "parts = zip(hidden.chunk(16), labels.chunk(16))\n"
         "loss = sum(checkpoint(loss_of, *part, use_reentrant=False) for part in parts) / labels.numel()\n",
     .silent =
-        "Scores of fewer than 8,192 classes; less than 1 GiB of copies, or less than two fifths of the peak; programs whose sizes are open; the CPU.",
+        "Scores of fewer than 8,192 classes; less than 1 GiB of copies, or less than two fifths of the peak; sizes that have no default; the CPU.",
     .fix = "None: how the loss is computed is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,
