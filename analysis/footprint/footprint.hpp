@@ -121,6 +121,7 @@ struct Footprint {
   std::vector<std::string> decided_by_settings;  // … and of those that a setting decides
   std::string launch;                            // "run.sh:12": what starts it so; empty: its own defaults
   int world = 1;                                 // processes that share the work
+  std::uint64_t followed = 0;                    // steps of the runs that it was read from
   // What the program asks of the machine and nothing here decides, and how it is taken to be: "no file
   // data/meta.pkl".
   std::vector<std::string> assumed;

@@ -56,8 +56,10 @@ public:
     run(whole, true);
     // Facts come of a run on symbols only.
     if (!displayed_) run(displayed_.emplace(), false);
+    followed_ += whole.steps;
     Footprint made = footprint::footprint_of(whole, *displayed_, options_);
     made.world = options_.world;
+    made.followed = followed_ + displayed_->steps;
     if (launch_) made.launch = launch_->name;
     for (const auto& [name, condition] : whole.conditions)
       if (name.starts_with(values::AbsentFiles::asked)) {
@@ -102,6 +104,7 @@ private:
   footprint::Options options_;
   const Launch* launch_;
   std::optional<interpreter::Record> displayed_;
+  std::uint64_t followed_ = 0;
 };
 
 // How much of it is known.

@@ -34,6 +34,9 @@ using footprint::Setting;
 constexpr std::string_view batch_names[] = {"batch_size", "train_batch_size", "per_device_train_batch_size",
     "micro_batch_size", "device_batch_size", "bsz", "bs", "batch", "B", "N"};
 constexpr std::int64_t most_in_batch = 1 << 14;
+// Steps of all runs that a table may take: some seconds. Of a program whose single run takes long it has
+// few rows.
+constexpr std::uint64_t most_followed = 6'000'000;
 
 std::optional<Setting> parse_setting(const std::string& text) {
   const auto equals = text.find('=');
@@ -135,8 +138,10 @@ std::optional<std::int64_t> estimate_of(const std::vector<BatchRow>& rows, std::
 
 Batches batches_of(MeasuredProgram& program, std::int64_t limit) {
   Batches made;
+  std::uint64_t followed = 0;
   const auto row = [&](std::int64_t batch) -> std::optional<BatchRow> {
     const auto with = program.run(batch);
+    if (with) followed += with->followed;
     return with ? row_of(*with, batch) : std::nullopt;
   };
   const std::int64_t last = limit ? most_in_batch : 256;
@@ -155,6 +160,10 @@ Batches batches_of(MeasuredProgram& program, std::int64_t limit) {
     }
     made.rows.push_back(*then);
     if (limit && then->peak.bytes > limit) break;
+    if (made.rows.size() > 1 && followed > most_followed) {
+      made.ends_early = true;
+      break;
+    }
   }
   if (!limit || made.rows.empty()) return made;
   if (made.ends_early) made.estimate = estimate_of(made.rows, limit);
@@ -163,8 +172,15 @@ Batches batches_of(MeasuredProgram& program, std::int64_t limit) {
   else if (made.rows.back().peak.bytes <= limit)
     made.fits = made.rows.back().batch;
   else {
-    std::int64_t fits = made.rows[made.rows.size() - 2].batch, fails = made.rows.back().batch;
+    const BatchRow &below = made.rows[made.rows.size() - 2], &above = made.rows.back();
+    std::int64_t fits = below.batch, fails = above.batch;
     while (fails - fits > 1) {
+      if (followed > most_followed) {
+        made.ends_early = true;
+        made.estimate = below.batch +
+            (limit - below.peak.bytes) * (above.batch - below.batch) / (above.peak.bytes - below.peak.bytes);
+        break;
+      }
       const std::int64_t between = fits + (fails - fits) / 2;
       const auto then = row(between);
       (then && then->peak.bytes <= limit ? fits : fails) = between;
@@ -187,7 +203,7 @@ std::string batches_text(const Batches& batches, const std::string& name, std::i
   if (!limit || !batches.fits) return text;
   const std::string of = " of " + bytes_text(limit);
   if (*batches.fits == 0) return text + "  not even 1 fits the memory" + of + "\n";
-  if (batches.ends_early && *batches.fits == batches.rows.back().batch)
+  if (batches.ends_early)
     return text + "  " + std::to_string(*batches.fits) + (at_least ? " may fit" : " fits") + " the memory" +
         of + "; of larger batches less is known" +
         (batches.estimate ? ": by this growth about " + std::to_string(*batches.estimate) + " fits" : "") +
