@@ -5,6 +5,7 @@
 #include "interpreter/expressions/ambiguous_truth.hpp"
 
 #include "interpreter/roots/required_ndims.hpp"
+#include "program/test_files.hpp"
 #include "values/internal_rows.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
@@ -111,18 +112,6 @@ bool is_open(const Values& values, bool in_roots, bool in_constructor) {
 
 }  // namespace
 
-namespace {
-// Is it a file of tests, as pytest and programs name them?
-bool is_of_tests(std::string_view path) {
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  if (file.starts_with("test_") || file.ends_with("_test.py") || file.ends_with("tests.py")) return true;
-  for (const std::string_view folder : {"test/", "tests/", "testing/"})
-    if (path.starts_with(folder) || path.find("/" + std::string(folder)) != std::string_view::npos)
-      return true;
-  return false;
-}
-}  // namespace
-
 // A program that trains calls its evaluation so: `test(model, loader)`. Outside of a file of tests what the
 // program calls itself is none.
 bool Assertions::in_test() const {
@@ -134,7 +123,7 @@ bool Assertions::in_test() const {
     const std::string_view name = frame->function->name.text();
     if (!is_test(name) && !is_test(frame->function->qualified)) continue;
     const std::uint32_t chunk = frame->function->chunk;
-    const bool of_tests = chunk < record_.chunks.size() && is_of_tests(record_.chunks[chunk].path);
+    const bool of_tests = chunk < record_.chunks.size() && program::is_of_tests(record_.chunks[chunk].path);
     if (of_tests || (!frame->outer && name != "test")) return true;
   }
   return false;
