@@ -124,7 +124,6 @@ constexpr NamedProduct products[] = {
     {"LSTMCell", Product::cell},
     {"GRUCell", Product::cell},
     {"RNNCell", Product::cell},
-    {"functional_call", Product::not_told_apart},
     {"tensordot", Product::not_told_apart},
     {"chain_matmul", Product::not_told_apart},
     {"multi_dot", Product::not_told_apart},

@@ -313,7 +313,8 @@ private:
           for (const TensorState* state : *list)
             if (state) seen.insert(all.held(*state));
         if (!is_of_step(node)) continue;
-        bool unknown = false;
+        // A call that is no operator may multiply, too.
+        bool unknown = !node.made->row->op && account.unknown.contains(std::string(node.made->row->path));
         const Int flops = forward_flops(all, node, unknown);
         step.flops += number(flops, step.flops_at_least);
         step.flops_at_least = step.flops_at_least || unknown;
