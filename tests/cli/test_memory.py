@@ -1181,3 +1181,34 @@ def test_trainings_in_a_comprehension_are_as_one(stepzero, write):
         step = step_of(stepzero("memory", "--format", "json", "train.py"))
         steps.append((step["saved"], step["flops"]))
     assert steps[0] == steps[1]
+
+
+TIED = """import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(100, 8), nn.Linear(8, 100, bias=False)
+        self.head.weight = self.embed.weight
+
+    def forward(self, x):
+        return self.head(self.embed(x))
+
+
+net = Net()
+optimizer = torch.optim.Adam(net.parameters())
+net(torch.zeros(4, dtype=torch.long)).sum().backward()
+optimizer.step()
+"""
+
+
+def test_tied_parameters_are_counted_once_and_named(stepzero, write):
+    write("train.py", TIED)
+    (file,) = stepzero("memory", "--format", "json", "train.py").json["files"]
+    whole, embed, head = file["models"][0]["modules"]
+    assert whole["parameters"] == embed["parameters"] == file["models"][0]["gradients"] == {"bytes": 3200}
+    assert head["parameters"] == {"bytes": 0} and head["tied"] == {"with": "embed.weight", "numbers": 800}
+    assert file["optimizers"][0]["state"] == {"bytes": 2 * 3200 + 4}
+    assert "tied to embed.weight" in stepzero("memory", "train.py").text
