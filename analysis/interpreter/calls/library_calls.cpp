@@ -438,8 +438,7 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
     event.guarded = event.guarded || std::any_of(run_.path_.begin(), run_.path_.end(), [&](Cond taken) {
       return asks_for_none(symbols(), taken);
     });
-  if (event.assumption)
-    event.guarded = event.guarded || is_denied(symbols(), event.assumption, run_.path_);
+  if (event.assumption) event.guarded = event.guarded || is_denied(symbols(), event.assumption, run_.path_);
   if (chosen && !event.guarded) {
     Choices choices(symbols());
     for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
