@@ -383,6 +383,7 @@ void Account::add_peak(StepAccount& step) {
           !in_graph.contains(identity(&step.graph->base(*held.tensor->now()))) &&
           alone.insert(held.tensor).second)
         copies.add(s, bytes_of(s, held.own(), held.dtype), held.copies);
+    step.has_copies = step.has_copies || !alone.empty();
     step.standing.add(s, "tensors that only " + optimizer.type + " has", copies);
     Bytes state = optimizer.state;
     if (optimizer.by_engine) state.miss();
@@ -405,9 +406,9 @@ void Account::add_peak(StepAccount& step) {
   step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
   if (!step.peak.place && step.peak.moment == "optimizer" && step.stepped)
     step.peak.place = step.stepped->place;
-  // The peak may be another where what is kept is more, or where a backward of the program's own makes what
-  // is not seen.
-  if (!step.complete || step.saved.at_least() ||
+  // The peak may be another where what is kept is more, where a backward of the program's own makes what is
+  // not seen, or where the program gives copies their gradients by itself.
+  if (!step.complete || step.saved.at_least() || step.has_copies ||
       std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
     step.peak.bytes.miss();
 }

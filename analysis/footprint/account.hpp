@@ -32,7 +32,8 @@ struct StepAccount {
   std::vector<Saving> savings;    // of each of its nodes
   std::set<std::string> unknown;  // operators of which nothing is known
   bool complete = true;
-  Bytes saved;  // each storage once
+  bool has_copies = false;  // of parameters, that the program steps in their place
+  Bytes saved;              // each storage once
   StandingMemory standing;
   Peak peak;
 };
