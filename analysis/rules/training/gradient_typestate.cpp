@@ -25,6 +25,7 @@ CommonToRuns::CommonToRuns(const TrainingRoot& training_root) {
     if (each.event->row->operation == Operation::scaler_update)
       updates.insert(each.event->self.object());
     else if (each.event->row->operation == Operation::scale) {
+      scales_.push_back(each.event);
       // A scaled loss that goes straight into its backward goes nowhere else.
       const bool straight = std::any_of(
           training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& other) {
@@ -50,6 +51,43 @@ bool CommonToRuns::is_handed(const OperationEvent& unseen, const Object* object)
     it->second = std::move(parts.found);
   }
   return it->second.contains(object);
+}
+
+bool CommonToRuns::is_plain(const OperationEvent& backward) {
+  const auto [it, fresh] = plain_.try_emplace(&backward);
+  if (fresh) {
+    const values::TensorState* loss = backward.self_state();
+    it->second = !is_result_of_scale(backward) && (loss || backward.self.is(Kind::unknown)) &&
+        ((loss && !loss->unseen) || !scales_ever || is_scaled_elsewhere(backward));
+  }
+  return it->second;
+}
+
+// Is it what a scaler gave, of whatever it was given?
+bool CommonToRuns::is_result_of_scale(const OperationEvent& backward) const {
+  return backward.self.object() && std::ranges::any_of(scales_, [&](const OperationEvent* scale) {
+    return scale->result.object() == backward.self.object();
+  });
+}
+
+// Is the very loss, or what it is computed from or into, scaled on another way? Then unseen code that took
+// part in it has not.
+bool CommonToRuns::is_scaled_elsewhere(const OperationEvent& backward) const {
+  const values::TensorState* loss = backward.self_state();
+  const std::function<bool(Value, const values::TensorState*, int)> is =
+      [&](Value given, const values::TensorState* state, int depth) {
+        if (given.is(Kind::choice) && depth < values::most_choices) {
+          const auto& choice = *given.as<values::Choice>();
+          return is(choice.yes, nullptr, depth + 1) || is(choice.no, nullptr, depth + 1);
+        }
+        if (given.object() && given.object() == backward.self.object()) return true;
+        if (!state && given.is(Kind::tensor)) state = given.as<values::Tensor>()->now();
+        return loss && state && loss->made && state->made &&
+            (identity(loss) == identity(state) || comes_from(loss, state) || comes_from(state, loss));
+      };
+  return std::ranges::any_of(scales_, [&](const OperationEvent* scale) {
+    return !scale->arguments.empty() && is(scale->arguments[0], scale->argument_state(0), 0);
+  });
 }
 
 void GradientTypestate::run(const std::vector<Step>& steps) {
@@ -130,37 +168,6 @@ void GradientTypestate::unseen(const OperationEvent& event) {
     if (common_.is_handed(event, scaler)) checked_.insert(scaler);
 }
 
-// Is it what a scaler gave, of whatever it was given?
-static bool is_result_of_scale(const TrainingRoot& training_root, const OperationEvent& backward) {
-  return backward.self.object() &&
-      std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-        return each.event->row->operation == Operation::scale &&
-            each.event->result.object() == backward.self.object();
-      });
-}
-
-// Is the very loss, or what it is computed from or into, scaled on another way? Then unseen code that took
-// part in it has not.
-static bool is_scaled_elsewhere(const TrainingRoot& training_root, const OperationEvent& backward) {
-  const values::TensorState* loss = backward.self_state();
-  const std::function<bool(Value, const values::TensorState*, int)> is =
-      [&](Value given, const values::TensorState* state, int depth) {
-        if (given.is(Kind::choice) && depth < values::most_choices) {
-          const auto& choice = *given.as<values::Choice>();
-          return is(choice.yes, nullptr, depth + 1) || is(choice.no, nullptr, depth + 1);
-        }
-        if (given.object() && given.object() == backward.self.object()) return true;
-        if (!state && given.is(Kind::tensor)) state = given.as<values::Tensor>()->now();
-        return loss && state && loss->made && state->made &&
-            (identity(loss) == identity(state) || comes_from(loss, state) || comes_from(state, loss));
-      };
-  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
-    const OperationEvent& scale = *each.event;
-    return scale.row->operation == Operation::scale && !scale.arguments.empty() &&
-        is(scale.arguments[0], scale.argument_state(0), 0);
-  });
-}
-
 void GradientTypestate::backward(const OperationEvent& event) {
   const values::TensorState* loss = event.self_state();
   each([&](const Object*, State& state) {
@@ -180,8 +187,7 @@ void GradientTypestate::backward(const OperationEvent& event) {
     if (loss && loss->scaled_by) {
       state.scaled = &event;
       state.scaled_by = loss->scaled_by;
-    } else if (!is_result_of_scale(training_root_, event) && (loss || event.self.is(Kind::unknown)) &&
-        ((loss && !loss->unseen) || !common_.scales_ever || is_scaled_elsewhere(training_root_, event))) {
+    } else if (common_.is_plain(event)) {
       state.plain = &event;
     }
   });

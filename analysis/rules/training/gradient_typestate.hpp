@@ -20,9 +20,16 @@ public:
   std::set<const Object*> updates;  // scalers that are updated somewhere
   // See rules::is_handed.
   bool is_handed(const OperationEvent& unseen, const Object* object);
+  // Is the loss of the backward known not to be scaled?
+  bool is_plain(const OperationEvent& backward);
 
 private:
+  bool is_result_of_scale(const OperationEvent& backward) const;
+  bool is_scaled_elsewhere(const OperationEvent& backward) const;
+
+  std::vector<const OperationEvent*> scales_;
   std::map<const OperationEvent*, std::set<const Object*>> handed_;
+  std::map<const OperationEvent*, bool> plain_;
 };
 
 class GradientTypestate {
