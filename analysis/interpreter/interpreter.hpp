@@ -246,7 +246,7 @@ private:
   }
   Place here(const syntax::Expr& expr) const { return {chunk_, expr.span}; }
 
-  // Where it holds, a layer of the library is of a class that was not seen, and not what it is known to be.
+  // Where it holds, an object is of a class that was not seen, and may be other than what is known of it.
   bool says_unseen_class(Cond condition);
 };
 

@@ -110,8 +110,8 @@ protected:
   Limits limits_;
   LibraryNames names_{library_, record_.heap};
   OpenQuestions questions_;
-  std::unordered_set<Cond> of_unseen_class_;  // conditions: layers of the library are asked whether they are
-                                              // objects of classes that are not seen
+  std::unordered_set<Cond> of_unseen_class_;  // conditions: what is known of some class is asked whether it
+                                              // is an object of one that is not seen
 
   Frame* frame_ = nullptr;
   std::uint32_t chunk_ = 0;  // of the code that runs now

@@ -99,7 +99,7 @@ struct InternalRow {
   static constexpr KeyPrefix given{
       "$given."};  // of a class with hooks, … and a parameter of theirs: its class
   static constexpr KeyPrefix set{
-      "$set."};  // of a class, … and an attribute: the call that stands for setting it
+      "$set."};  // of a class, … and an attribute: the call that sets it; of none: it may become another
   static constexpr KeyPrefix reads_all{
       "$reads_all."};  // … and the path of a function that reads what it is given to its end
   static constexpr std::string_view lists = "$lists";  // of a class: a property whose type is a list
