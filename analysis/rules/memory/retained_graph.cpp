@@ -464,6 +464,23 @@ bool kept_with_backward(const Record& record, const TrainingLoop& loop, Place pl
       });
 }
 
+// Does a backward of each iteration go through what is kept? Then it frees what the graph saved, and the
+// graph's nodes alone stay.
+bool is_freed(const TrainingLoop& loop, const OperationEvent& event, const values::TensorState* state,
+    const Object* earlier) {
+  return std::ranges::any_of(loop.training_root->all, [&](const TrainingEvent& each) {
+    const OperationEvent& backward = *each.event;
+    if (backward.row->operation != Operation::backward || !each.in(loop.loop) || each.in_handler)
+      return false;
+    const Value kept = argument(event, 0);
+    const values::TensorState* loss = backward.self_state();
+    return (kept.object() && kept.object() == backward.self.object()) ||
+        (state && loss && state->made && loss->made &&
+            (identity(loss) == identity(state) || comes_from(loss, state))) ||
+        proven_by(backward, kept, state, earlier);
+  });
+}
+
 // " whenever `args.amp`": what is added under a choice of the program.
 std::string whenever(const Record& record, Value under) {
   const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
@@ -509,10 +526,14 @@ void check(const Record& record, Report& report) {
       const bool simple = added->value->kind == ExprKind::name || added->value->kind == ExprKind::attribute ||
           added->value->kind == ExprKind::call;
       const std::string kept = simple ? added->what : "(" + added->what + ")";
-      Finding* finding = report.add(Severity::warning, event.place, event.calls,
+      // A sum that begins anew every few iterations keeps little then.
+      const bool freed = is_freed(loop, event, state, record.earlier);
+      Finding* finding = report.add(freed && begins_anew ? Severity::information : Severity::warning,
+          event.place, event.calls,
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
-              " with all that it was computed from, so the memory of every iteration stays in use" +
-              (begins_anew ? " until it is reset" : "") + whenever(record, under) +
+              " with all that it was computed from, so the " + (freed ? "graph" : "memory") +
+              " of every iteration stays in use" + (begins_anew ? " until it is reset" : "") +
+              whenever(record, under) +
               ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
               code(kept + ".detach()") + ".");
       if (!finding) continue;
