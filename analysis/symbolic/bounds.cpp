@@ -40,7 +40,8 @@ Interval Context::State::bounds(Int a, Use use) const {
   if (a->kind == Kind::atom) return known[a->number];
   if (!meet(a->mentions, bounded)) return a->bounds;
   // Operations in operations share operands: each would be gone through once for every way that leads to it.
-  if (a->depth < 2) return bounds_now(a);
+  constexpr int simple = 1;  // operations that are computed as quickly as they are looked up
+  if (a->depth <= simple) return bounds_now(a);
   const std::uint64_t question = named(now, a->index);
   if (const Interval* found = ranges.find(question)) return *found;
   const Interval found = bounds_now(a);
