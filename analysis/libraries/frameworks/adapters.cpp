@@ -4,10 +4,10 @@
 #include "libraries/frameworks/adapters.hpp"
 
 #include "interpreter/record.hpp"
+#include "libraries/python/expressions.hpp"
 
 #include <algorithm>
 #include <optional>
-#include <regex>
 
 namespace stepzero::libraries {
 
@@ -153,20 +153,15 @@ private:
     if (!given.is(Kind::string)) return names_of(given, targets_by_model());
     const std::string_view text = given.text();
     if (text == "all-linear") return all_linear();
-    // The signs that mean the same to both kinds of expressions.
-    constexpr std::string_view signs = "._*+|()[]\\$^-?";
+    const auto pattern = RegularExpression::read(text, RegularExpression::Flags::none);
+    if (!pattern) return std::nullopt;
     std::vector<std::string> names;
-    if (text.find("(?") != std::string_view::npos || !std::ranges::all_of(text, [&](char c) {
-          return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-              signs.find(c) != std::string_view::npos;
-        }))
-      return std::nullopt;
-    try {
-      const std::regex pattern(std::string(text), std::regex::ECMAScript);
-      for (const auto& [name, module] : modules_)
-        if (std::regex_match(name, pattern)) names.push_back(name);
-    } catch (const std::regex_error&) {
-      return std::nullopt;
+    for (const auto& [name, module] : modules_) {
+      const auto take = [&](const Match&) {
+        names.push_back(name);
+        return false;
+      };
+      if (!pattern->each(name, RegularExpression::Place::whole, take)) return std::nullopt;
     }
     is_pattern_ = true;
     return names;
