@@ -167,9 +167,9 @@ bool may_be_mode_of(const OperationEvent& event, const Object* model) {
   const auto* known = dynamic_cast<const Instance*>(model);
   // What a wrapper holds is all of it.
   const bool wraps = known && known->native && !known->cls;
-  if (event.self.is(Kind::none) || (known && !wraps && is_attribute_of(*known, event.self.object())))
-    return false;
-  if (!event.self.is(Kind::instance) || !dynamic_cast<const Instance*>(model)) return true;
+  const bool is_part = known && !wraps && is_attribute_of(*known, event.self.object());
+  if (event.self.is(Kind::none) || is_part) return false;
+  if (!event.self.is(Kind::instance) || !known) return true;
   Parts around;
   around.add(event.self);
   const auto& whole = *event.self.as<Instance>();
