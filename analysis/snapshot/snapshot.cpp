@@ -123,7 +123,6 @@ private:
   }
   void run_rank(
       Run& one, interpreter::OneRank rank, const RankRuns::Only& only, const Launch* launch = nullptr) const {
-    const InPhase phase(options_.clock, Phase::ranks);
     interpreter::Limits small = limits_;
     small.launch = launch;
     small.steps = std::min<std::uint64_t>(limits_.steps, 300'000);
@@ -133,12 +132,13 @@ private:
   }
   void as_rank(std::shared_ptr<Run>& one, int rank, int world, const RankRuns::Only& only,
       const Launch* launch = nullptr) const {
+    const InPhase phase(options_.clock, Phase::ranks);
     if (one && go_on(*one, &only)) return;
     run_rank(*(one = std::make_shared<Run>()), {rank, world}, only, launch);
   }
   void by_defaults(std::shared_ptr<Run>& one) const {
-    if (one && go_on(*one, &nothing())) return;
     const InPhase phase(options_.clock, Phase::defaults);
+    if (one && go_on(*one, &nothing())) return;
     one = std::make_shared<Run>();
     interpreter::Limits bounds = limits_;
     bounds.with_defaults = true;
@@ -146,8 +146,8 @@ private:
     begin(*one, bounds);
   }
   void as_launched(std::shared_ptr<LaunchedRun>& one, const Launch& launch) const {
-    if (one && go_on(one->run, &nothing())) return;
     const InPhase phase(options_.clock, Phase::launches);
+    if (one && go_on(one->run, &nothing())) return;
     one = std::make_shared<LaunchedRun>();
     one->launch = launch;
     interpreter::Limits bounds = limits_;
@@ -204,6 +204,7 @@ private:
     const bool told_before = run_ && std::exchange(run_->told, {}) == asked_for();
     if (run_) {
       attend();
+      const InPhase phase(options_.clock, Phase::statements);
       run_->sources.ask(&sources_);
       if (!run_->interpreter || !run_->interpreter->run_again(options_.cancelled)) {
         ranks_.reset();
@@ -229,6 +230,7 @@ private:
     return [this, &ranks, launch](
                const interpreter::OneRank& rank, const RankRuns::Only& only) -> std::shared_ptr<Record> {
       if (!rank.told && !rank.by_defaults) return ranks.of(rank.rank, rank.world, only);
+      const InPhase phase(options_.clock, Phase::ranks);
       const auto one = std::make_shared<Run>();
       run_rank(*one, rank, only, launch);
       return {one, &one->record};
@@ -475,6 +477,7 @@ private:
 
   // ------------------------------------------------------------ what is shown
   void collect_facts_of_run() {
+    const InPhase phase(options_.clock, Phase::facts);
     const Record& record = run_->record;
     const Record* displayed = run_to_show(*run_, sources_, path_, limits_,
         [this](Run& run, const interpreter::Limits& bounds) { begin(run, bounds); });
@@ -490,6 +493,7 @@ private:
   }
   // The ranks' own runs heed the flag of a cancelled analysis, too: what they left is not the whole then.
   void collect_schedules() {
+    const InPhase phase(options_.clock, Phase::facts);
     result_.schedule = std::make_shared<Schedule>(schedule_of(*of_ranks_, options_.world));
     for (std::size_t i = 0; options_.want_launched && i < run_->launched.size(); ++i) {
       const LaunchedRun& one = *run_->launched[i];

@@ -1,7 +1,10 @@
 // What an analysis is busy with, told to whoever has a clock: nothing here has one.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace stepzero::syntax {
 
@@ -14,8 +17,11 @@ enum class Phase : std::uint8_t {
   ranks,       // the file as each process of a small job
   launches,    // the file as scripts launch it
   rules,
+  facts,  // what hints, hovers and schedules show
   count,
 };
+constexpr std::array<std::string_view, static_cast<std::size_t>(Phase::count)> phase_names = {
+    "other", "statements", "imports", "roots", "defaults", "ranks", "launches", "rules", "facts"};
 
 // Belongs to one analysis, whose runs are then made one after the other.
 class PhaseClock {

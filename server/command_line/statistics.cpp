@@ -24,8 +24,7 @@ std::string row(
 
 // What took a tenth of the time or more, the longest first: "ranks 812 ms, imports 300 ms".
 std::string phases(const Checked& checked) {
-  constexpr std::array<std::string_view, static_cast<std::size_t>(syntax::Phase::count)> names = {
-      "other", "statements", "imports", "roots", "defaults", "ranks", "launches", "rules"};
+  constexpr auto& names = syntax::phase_names;
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(

@@ -3,21 +3,24 @@
 // compared with one from the beginning.
 //
 //     stepzero_edits [--root FOLDER]… [--libraries FOLDER]… [--edits N] [--kind KIND]… [--verify]
-//     [--one-core] [--cpu] FILE…
+//     [--one-core] [--cpu] [--phases] FILE…
 //
 // Prints a line per file and kind of edit: KIND N FIRST50 FIRST99 WHOLE50 WHOLE99 ALL50 ALL99 FRESH MIDDLE
 // FILE. FIRST: until findings that hold the edited function; WHOLE: until all findings; ALL: until
 // everything; as multiples, of the wall clock or, with --cpu, of what the process and its threads computed,
 // which other programs beside it do not change. FRESH: how many of the edits were answered by a run from the
 // beginning. The line of the kind `open` is the first analysis; its FRESH is the nanoseconds of the parse.
+// --phases: on one core, and after each line how much of ALL each phase took, as mean multiples.
 #include "server/scheduler/background_core.hpp"
 #include "server/workspace/files.hpp"
 #include "server/workspace/paths.hpp"
 #include "snapshot/snapshot.hpp"
+#include "syntax/phase.hpp"
 
 #include <tree_sitter/api.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -30,6 +33,7 @@
 #include <regex>
 #include <set>
 #include <sstream>
+#include <utility>
 
 extern "C" const TSLanguage* tree_sitter_python();
 
@@ -181,7 +185,19 @@ struct Options {
   std::vector<std::string> folders, libraries;
   std::set<std::string> kinds;
   std::size_t edits = 12;
-  bool verify = false, one_core = false;
+  bool verify = false, one_core = false, phases = false;
+};
+
+struct PhaseTimes final : syntax::PhaseClock {
+  syntax::Phase enter(syntax::Phase phase) override {
+    const double time = now();
+    taken[static_cast<std::size_t>(current)] += time - since;
+    since = time;
+    return std::exchange(current, phase);
+  }
+  std::array<double, syntax::phase_names.size()> taken{};
+  syntax::Phase current = syntax::Phase::other;
+  double since = now();
 };
 
 class Session {
@@ -193,10 +209,12 @@ public:
   struct Took {
     double first = 0, whole = 0, all = 0;
     bool fresh = false;
+    std::array<double, syntax::phase_names.size()> phases{};
   };
 
   Took apply(const std::optional<Change>& change) {
     Took took;
+    PhaseTimes times;
     const double begin = now();
     if (change) document_.apply({{{change->begin, change->end}, change->text}});
     const auto module = document_.module(
@@ -207,6 +225,7 @@ public:
       snapshot::Options options;
       options.want_facts = options.want_schedule = true;
       options.memory = &memory_;
+      if (options_.phases) options.clock = &times;
       if (!options_.one_core) options.background = server::another_core();
       options.on_findings = [&](const snapshot::Result& result) {
         const double taken = now() - begin;
@@ -217,6 +236,8 @@ public:
     }
     took.all = now() - begin;
     took.fresh = !last.went_on;
+    times.enter(syntax::Phase::other);
+    took.phases = times.taken;
     if (options_.verify) {
       const server::FileSources sources(cache_, roots_, overlay, options_.libraries);
       snapshot::Options cold;
@@ -269,6 +290,13 @@ int edit(const Options& options, const std::string& path) {
     for (const auto& times : {first, whole, everything})
       std::printf(" %9.2f %9.2f", share(times, 0.5), share(times, 0.99));
     std::printf(" %8ld %6ld %s\n", extra, middle, path.c_str());
+    for (std::size_t i = 0; options.phases && i < syntax::phase_names.size(); ++i) {
+      double sum = 0;
+      for (const Session::Took& took : all) sum += took.phases[i];
+      std::printf("%s%s %.1f", i == 0 ? "          " : ", ", syntax::phase_names[i].data(),
+          sum / unit / static_cast<double>(all.size()));
+    }
+    if (options.phases) std::puts("");
     std::fflush(stdout);
   };
   const Session::Took open = session.apply(std::nullopt);
@@ -315,6 +343,8 @@ int main(int argc, char** argv) {
       options.verify = true;
     else if (argument == "--one-core")
       options.one_core = true;
+    else if (argument == "--phases")
+      options.phases = options.one_core = true;
     else if (argument == "--cpu")
       clock_read = CLOCK_PROCESS_CPUTIME_ID;
     else
