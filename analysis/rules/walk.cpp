@@ -38,7 +38,7 @@ public:
   Explorer(const Record& record, const Block& block, const std::vector<Process>& processes, const Walk& walk,
       const std::function<void(const Run&)>& each)
       : record_(record), symbols_(record.symbols), block_(block), processes_(processes), walk_(walk),
-        each_(each), own_(processes.size()) {}
+        each_(each), own_(processes.size()), unasked_(processes.size()) {}
 
   bool run() {
     WaySearch search = WaySearch::every(walk_.limit);
@@ -84,17 +84,23 @@ private:
     return done;
   }
 
+  // What needs no question: the same on every way.
+  Answer unasked(Cond condition) {
+    const auto [known, fresh] = unasked_[process_].try_emplace(condition, Answer::unknown);
+    if (!fresh) return known->second;
+    Answer answer = symbols_.evaluate(condition, numbers_of(record_, processes_[process_]));
+    if (answer == Answer::unknown) {
+      // Who communicates has a process group.
+      const auto it = record_.conditions.find("torch.distributed.is_initialized");
+      const bool has_group = it != record_.conditions.end() && it->second == condition;
+      // Whoever is one of several was told its rank.
+      if (has_group || (processes_[process_].world > 1 && asks_whether_told(condition))) answer = Answer::yes;
+    }
+    return unasked_[process_][condition] = answer;
+  }
+
   Answer leaf(Cond condition) {
-    if (const Answer answer = symbols_.evaluate(condition, numbers_of(record_, processes_[process_]));
-        answer != Answer::unknown)
-      return answer;
-    // Who communicates has a process group.
-    for (const char* name : {"torch.distributed.is_initialized"})
-      if (const auto it = record_.conditions.find(name);
-          it != record_.conditions.end() && it->second == condition)
-        return Answer::yes;
-    // Whoever is one of several was told its rank.
-    if (processes_[process_].world > 1 && asks_whether_told(condition)) return Answer::yes;
+    if (const Answer answer = unasked(condition); answer != Answer::unknown) return answer;
     for (const auto* choices : {&own_[process_], &shared_})
       if (const auto it = choices->find(condition); it != choices->end())
         return it->second ? Answer::yes : Answer::no;
@@ -254,6 +260,7 @@ private:
   const std::function<void(const Run&)>& each_;
   std::map<Cond, bool> shared_;
   std::vector<std::map<Cond, bool>> own_;
+  std::vector<std::unordered_map<Cond, Answer>> unasked_;  // by process
   std::unordered_map<const Block*, bool> matters_, wanted_;
   std::size_t process_ = 0;
   std::vector<Step>* steps_ = nullptr;

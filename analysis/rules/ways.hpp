@@ -63,7 +63,8 @@ private:
 
 // Decides a condition by its parts; `leaf` answers those that have none. `missing` is the first part that has
 // no answer: it is taken back where the others make it needless.
-// `known` answers what needs no question: where that settles a part, nothing else of the part is asked.
+// `known` answers what of any condition needs no question: where that settles a part, nothing else of it is
+// asked.
 template <class Leaf, class Known = std::nullptr_t>
 symbolic::Answer decide_by_parts(const symbolic::Context& symbols, symbolic::Cond condition,
     symbolic::Cond& missing, const Leaf& leaf, const Known& known = {}) {
@@ -82,8 +83,7 @@ symbolic::Answer decide_by_parts(const symbolic::Context& symbols, symbolic::Con
     const symbolic::Cond missing_before = missing;
     if constexpr (!std::is_same_v<Known, std::nullptr_t>)
       for (const symbolic::Cond operand : symbols.operands(condition))
-        if (symbolic::Cond ignored = nullptr; decide_by_parts(symbols, operand, ignored, known) == settles)
-          return settles;
+        if (known(operand) == settles) return settles;
     bool unknown = false;
     for (const symbolic::Cond operand : symbols.operands(condition)) {
       const Answer answer = decide_by_parts(symbols, operand, missing, leaf, known);

@@ -55,7 +55,7 @@ public:
   Exploration(Runs& runs, int world, std::size_t limit, const std::function<void(const JobRun&)>& each,
       Assumption assumed)
       : runs_(runs), world_(world), limit_(limit), each_(each), assumed_(assumed),
-        own_(static_cast<std::size_t>(world)) {}
+        own_(static_cast<std::size_t>(world)), kept_(static_cast<std::size_t>(world)) {}
 
   // False: the root is not run by every rank alike.
   bool begin(const Root& root) {
@@ -88,6 +88,7 @@ public:
   void leave_out_balanced() {
     balanced_ = balanced_branches(runs_, ranks_, blocks_, assumed_ == Assumption::agreement);
     leave_out_ = true;
+    kept_.assign(kept_.size(), {});
   }
 
   // Some of them, well spread, and always the same ones.
@@ -115,6 +116,13 @@ private:
     bool is_surprise = false;
   };
   using Came = WaySearch::Came;
+  // The walk of one rank, which stands while ranks after it are asked: it came to its end without what they
+  // ask. Walked again it would answer the same.
+  struct Kept {
+    std::optional<RankTrace> trace;
+    int asked_after = 0;   // answers that hold now and that a rank after it was asked for
+    int asked_of_all = 0;  // of these those that this rank, too, was asked for on some way
+  };
 
   bool follow(WaySearch search) {
     walked_ = 0;
@@ -136,6 +144,11 @@ private:
 
   Came walk(JobRun& made, Asked& asked) {
     for (std::size_t at = 0; at < ranks_.size(); ++at) {
+      Kept& kept = kept_[at];
+      if (kept.trace && kept.asked_of_all == 0) {
+        made.push_back(*kept.trace);
+        continue;
+      }
       // What one rank was asked first holds for those that come to the same question.
       symbolic::Supposition supposed(ranks_[at]->record->symbols);
       Walked one;
@@ -161,9 +174,19 @@ private:
         one.trace.uncertain = true;
         one.trace.raised = false;
       }
+      if (kept.asked_after == 0 && at + 1 < ranks_.size()) kept.trace = one.trace;
       made.push_back(std::move(one.trace));
     }
     return Came::through;
+  }
+
+  // An answer holds, or no longer: what the rank that was asked and those after it did is of no use.
+  void note_answer(const Asked& asked, int change) {
+    for (std::size_t at = 0; at < kept_.size(); ++at)
+      if (at >= asked.rank)
+        kept_[at].trace.reset();
+      else
+        kept_[at].asked_after += change;
   }
 
   // Goes on with an answer; nothing if it is impossible.
@@ -174,12 +197,19 @@ private:
     else
       own_[asked.rank][asked.condition] = answer;
     surprises_ += answer && asked.is_surprise;
+    note_answer(asked, 1);
+    std::vector<std::size_t> too;  // ranks before it that were asked the same on some way
+    for (std::size_t at = 0; at < asked.rank; ++at)
+      if (asked.is_shared && ranks_[at]->asked_as.contains(asked.key)) too.push_back(at);
+    for (const std::size_t at : too) ++kept_[at].asked_of_all;
     std::optional<bool> done;
     {
       const symbolic::Supposition supposed(
           symbols, answer ? asked.condition : symbols.logical_not(asked.condition));
       if (supposed.possible()) done = go_on();
     }
+    for (const std::size_t at : too) --kept_[at].asked_of_all;
+    note_answer(asked, -1);
     surprises_ -= answer && asked.is_surprise;
     if (asked.is_shared)
       shared_.erase(asked.key);
@@ -198,6 +228,7 @@ private:
   std::vector<bool> cut_off_;
   std::map<int, bool> shared_;
   std::vector<std::map<Cond, bool>> own_;
+  std::vector<Kept> kept_;
   std::unordered_set<int> balanced_;
   bool leave_out_ = false;
   int surprises_ = 0;  // that were chosen

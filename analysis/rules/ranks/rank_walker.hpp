@@ -42,7 +42,7 @@ private:
   symbolic::Answer chosen_by_all(int key, values::Cond condition);
 
   symbolic::Answer leaf(values::Cond condition, int branch_site);
-  symbolic::Answer unasked(values::Cond condition) const;
+  symbolic::Answer unasked(values::Cond condition);
 
   symbolic::Answer decide(values::Cond condition, int branch_site);
 

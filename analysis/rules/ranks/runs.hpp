@@ -24,9 +24,10 @@ struct RankRun {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, Place>
       translated_places;  // by chunk, begin and end
   std::unordered_map<values::Cond, int> keys;
-  std::unordered_map<int, values::Cond> asked_as;  // by key: the question as this rank asks it
-  std::unordered_set<int> named;                   // texts of questions that were asked
-  std::unordered_map<int, int> keys_at;            // by site: conditions first met there
+  std::unordered_map<values::Cond, symbolic::Answer> unasked;  // what needs no question: see RankWalker
+  std::unordered_map<int, values::Cond> asked_as;              // by key: the question as this rank asks it
+  std::unordered_set<int> named;                               // texts of questions that were asked
+  std::unordered_map<int, int> keys_at;                        // by site: conditions first met there
   // See BlockQueries. The ways through a run ask the same of a block again and again.
   std::unordered_map<const interpreter::Block*, bool> matters, communicates, sends, raises, leaves,
       leaves_loop;

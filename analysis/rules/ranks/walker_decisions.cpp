@@ -82,13 +82,19 @@ Answer RankWalker::chosen_by_all(int key, Cond condition) {
   return Answer::unknown;
 }
 
-// What needs no question.
-Answer RankWalker::unasked(Cond condition) const {
-  // Who communicates has a process group.
-  if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
-      it != record_.conditions.end() && it->second == condition)
-    return Answer::yes;
-  return symbols_.evaluate(condition, {});
+// What needs no question. It is the same on every way: conditions are asked again on each.
+Answer RankWalker::unasked(Cond condition) {
+  const auto [known, fresh] = own_.unasked.try_emplace(condition, Answer::unknown);
+  if (!fresh) return known->second;
+  Cond ignored = nullptr;
+  const Answer answer = decide_by_parts(symbols_, condition, ignored, [&](Cond part) {
+    // Who communicates has a process group.
+    if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
+        it != record_.conditions.end() && it->second == part)
+      return Answer::yes;
+    return symbols_.evaluate(part, {});
+  });
+  return own_.unasked[condition] = answer;
 }
 
 Answer RankWalker::leaf(Cond condition, int branch_site) {
