@@ -63,6 +63,18 @@ Delta Heap::capture(Mark mark) const {
   return delta;
 }
 
+void Heap::rewrite_since(Mark mark, Slot& slot, const std::function<Value(Value)>& change) {
+  for (std::size_t i = mark.trail; i < trail_.size(); ++i)
+    if (trail_[i].first == &slot) trail_[i].second = change(trail_[i].second);
+  slot.value = change(slot.value);
+}
+
+bool Heap::held_between(Mark from, Mark to, const Slot& slot, const std::function<bool(Value)>& each) const {
+  for (std::size_t i = from.trail; i < to.trail; ++i)
+    if (trail_[i].first == &slot && !each(trail_[i].second)) return false;
+  return each(slot.value);
+}
+
 void Heap::apply(const Delta& delta) {
   // What is as it was is told, too: see join().
   for (const auto& [slot, value] : delta) {

@@ -5,6 +5,7 @@
 
 #include "values/value.hpp"
 
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -74,6 +75,11 @@ public:
   // module.
   void make_permanent(Mark mark);
   Delta capture(Mark mark) const;
+  // Do all values that the slot held from one mark to another, and holds, fulfill it?
+  bool held_between(Mark from, Mark to, const Slot& slot, const std::function<bool(Value)>& each) const;
+  // Puts another value in place of each that the slot held since the mark, and of the one that it holds: as
+  // if it had always been so.
+  void rewrite_since(Mark mark, Slot& slot, const std::function<Value(Value)>& change);
   void apply(const Delta& delta);  // as writes
   // Brings the state of another path, captured since `mark`, into the present one: every slot that either
   // path wrote holds the other path's value if `condition` holds; what was born since is simply kept. Null:

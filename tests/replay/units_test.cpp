@@ -233,6 +233,43 @@ TEST_CASE("a script that asks for a library's module late is not begun again") {
   CHECK(session.findings == 0);
 }
 
+// The program and a library's module that a function of it asks for late both register what they define.
+TEST_CASE("a program that fills the registry of a library is not begun again") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-filled";
+  std::filesystem::create_directories(folder / "installed" / "timm");
+  const auto write = [&](const char* name, const char* text) {
+    std::ofstream(folder / "installed" / "timm" / name) << text;
+  };
+  write("__init__.py", "");
+  write("state.py",
+      "ENTRIES = {}\nNAMES = []\n\n\ndef register(cls):\n    ENTRIES[cls.__name__] = cls\n"
+      "    NAMES.append(cls.__name__)\n    return cls\n");
+  write("late.py",
+      "from torch import nn\nfrom .state import register\n\n\n@register\nclass Late(nn.Module):\n"
+      "    def forward(self, x):\n        return x.view(3)\n");
+  const std::string text =
+      "import torch\nfrom torch import nn\nfrom timm.state import register, ENTRIES, NAMES\n\n\n"
+      "class Base(nn.Module):\n    def __init__(self, width=4):\n        super().__init__()\n"
+      "        self.fc = nn.Linear(width, width)\n\n\n@register\nclass Head(Base):\n"
+      "    def forward(self, x):\n        return self.fc(x)\n\n\n"
+      "def build():\n    from timm.late import Late\n    Late()(torch.zeros(3))\n"
+      "    ENTRIES['Head']()(torch.zeros(2, 4))\n    return ENTRIES['Late']\n\n\n"
+      "def count():\n    return torch.zeros(len(NAMES)) + torch.zeros(len(ENTRIES))\n";
+  Session session(
+      (folder / "train.py").string(), text, snapshot::Options().steps, {(folder / "installed").string()});
+  CHECK(session.findings == 0);
+  session.insert("        self.fc = ", "        width = width + 0\n");
+  session.insert("class Base", "print(NAMES)\n");
+  session.insert("    ENTRIES['Head']", "    print(1)\n");
+  CHECK(session.findings == 0);
+  session.insert("    return ENTRIES", "    ENTRIES['Late']()(torch.zeros(4))\n");
+  CHECK(session.most_findings == 1);
+  session.insert("    def forward", "    def again(self, x):\n        return x.view(2, 3).view(4)\n");
+  CHECK(session.most_findings == 1);
+  CHECK(session.findings == 0);
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("in real files, too") {
   const std::string libraries = "/usr/lib/python3/dist-packages/";
   const auto text_of = [](const std::string& path) {
