@@ -66,7 +66,7 @@ std::uint64_t Context::State::known_near(const Mentions& mentions) const {
   if (clauses.size() + spare > most_clauses || rules.size() + spare > most_rules ||
       std::max(inequalities.size(), apart.size()) + spare > most_facts)
     return now;
-  const Mentions near = reached(mentions, Through::clauses);
+  const Mentions near = reached_by_clauses(mentions);
   std::uint64_t name = 0;
   for (const Undo& undo : log)
     if (meet(undo.mentions, near)) name = named(name, undo.learned);
@@ -172,13 +172,18 @@ Answer Context::State::decide_by_cases(Cond a) {
   ++nesting;
   Answer common_answer = Answer::unknown;
   const std::size_t mark = log.size(), count = std::min(clauses.size(), most_cases);
+  const auto all_meet = [](Cond clause, const Mentions& found) {
+    return std::ranges::all_of(
+        clause->operands, [&](Cond alternative) { return meet(alternative->mentions, found); });
+  };
+  const Mentions near = reached_by_clauses(a->mentions);
   for (std::size_t i = 0; i < count && common_answer == Answer::unknown; ++i) {
     const Cond clause = clauses[clauses.size() - 1 - i];
     if (clause->operands.size() > most_cases) continue;
-    // An alternative that has nothing to do with the question leaves it open.
-    const Mentions related = reached(a->mentions, Through::clauses, clause);
-    if (!std::ranges::all_of(
-            clause->operands, [&](Cond alternative) { return meet(alternative->mentions, related); }))
+    // An alternative that has nothing to do with the question leaves it open. What is related without the
+    // clause is found only where it is more than what the question mentions, and less than what all lead to.
+    if (!all_meet(clause, near) ||
+        (!all_meet(clause, a->mentions) && !all_meet(clause, reached(a->mentions, Through::clauses, clause))))
       continue;
     bool first = true;
     for (Cond alternative : clause->operands) {

@@ -152,6 +152,12 @@ Mentions Context::State::reached(Mentions from, Through through, Cond but) const
   return from;
 }
 
+Mentions Context::State::reached_by_clauses(const Mentions& from) const {
+  if (last_reached.known != now || last_reached.from != from)
+    last_reached = {now, from, reached(from, Through::clauses)};
+  return last_reached.found;
+}
+
 // Looking at a disjunction that stays open takes as much whether its alternatives are asked again or not:
 // what is found must not depend on what was asked before.
 void Context::State::spend_on_open_clause(int before) {

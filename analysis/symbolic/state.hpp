@@ -364,6 +364,12 @@ struct Context::State {
   // also through disjunctions that hold, but one.
   enum class Through : std::uint8_t { facts, clauses };
   Mentions reached(Mentions from, Through through, Cond but = nullptr) const;
+  Mentions reached_by_clauses(const Mentions& from) const;  // through all; the last answer is kept
+  struct Reached {
+    std::uint64_t known = 0;  // `now`; 0: nothing was asked
+    Mentions from, found;
+  };
+  mutable Reached last_reached;
   bool set_truth(Cond condition, bool value);
   bool tighten(Int at_most_zero);
   bool set_bounds(Int atom, Interval bounds);
