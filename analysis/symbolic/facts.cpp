@@ -57,7 +57,7 @@ bool Context::State::learn(Cond condition) {
     if (clauses.size() < most_clauses && condition->size <= largest_trial) {
       note({Undo::What::clause}, condition->mentions, condition->index);
       clauses.push_back(condition);
-      watched.push_back({});
+      watched.push_back({condition->mentions, {}, false});
     }
     return true;
   case Form::negation: {
@@ -146,8 +146,8 @@ Mentions Context::State::reached(Mentions from, Through through, Cond but) const
     for (Int inequality : inequalities) reach(inequality->mentions);
     for (Int differs : apart) reach(differs->mentions);
     if (through == Through::clauses)
-      for (Cond clause : clauses)
-        if (clause != but) reach(clause->mentions);
+      for (std::size_t i = 0; i < clauses.size(); ++i)
+        if (clauses[i] != but) reach(watched[i].clause);
   }
   return from;
 }
@@ -174,10 +174,10 @@ bool Context::State::propagate(const Mentions& learned) {
   bool consistent = true;
   Mentions touched = reached(learned, Through::facts);
   for (std::size_t i = 0; consistent && i < clauses.size();) {
+    Watched& seen = watched[i];
     const Cond clause = clauses[i++];
-    if (!meet(clause->mentions, touched)) continue;
-    const std::array<Cond, 2> open = watched[i - 1];
-    if (open[0] && !meet(open[0]->mentions | open[1]->mentions, touched)) {
+    if (!meet(seen.clause, touched)) continue;
+    if (seen.is_open && !meet(seen.open, touched)) {
       spend_on_open_clause(effort);
       continue;
     }
@@ -193,7 +193,8 @@ bool Context::State::propagate(const Mentions& learned) {
     }
     // What is open for want of effort may not be so for the next who asks.
     if (!holds && undecided[1]) {
-      if (!exhausted) watched[i - 1] = undecided;
+      if (!exhausted)
+        watched[i - 1] = {clause->mentions, undecided[0]->mentions | undecided[1]->mentions, true};
       spend_on_open_clause(before);
     }
     exhausted = exhausted || outer;

@@ -329,9 +329,13 @@ struct Context::State {
   std::vector<Int> inequalities;  // <= 0
   std::vector<Int> apart;         // != 0
   std::vector<Cond> clauses;      // disjunctions that hold
-  // Of each, two alternatives that were open when it was last looked at. They were so before what was learned
-  // since, and are while nothing is learned of them.
-  std::vector<std::array<Cond, 2>> watched;
+  // Of each what it mentions, and what two alternatives do that were open when it was last looked at. They
+  // were so before what was learned since, and are while nothing is learned of them.
+  struct Watched {
+    Mentions clause, open;
+    bool is_open = false;
+  };
+  std::vector<Watched> watched;
   std::vector<Undo> log;
   // Names the present state of the facts: made of what was learned, in order, so that to learn the same again
   // leads to the same name. Different states have different ones, but for the chance that 64 bits leave.
