@@ -25,8 +25,11 @@ void Op::fail_when(
   const Answer answer = s.decide(when);
   if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
   if (answer != Answer::unknown || failed_) return;
-  unless_ = unless_ ? s.logical_and(unless_, when) : when;
+  // What is found after it fails whether or not this does.
+  const symbolic::Cond before = unless_;
+  unless_ = before ? s.logical_and(before, when) : when;
   (void)fail(kind, std::move(text), because);
+  unless_ = before;
   failed_ = false;
 }
 
