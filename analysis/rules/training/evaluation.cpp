@@ -231,6 +231,10 @@ bool is_named_evaluation(const Evaluation& evaluation) {
   return function && says(function->name.text(), Says::evaluation);
 }
 
+bool without_gradients(const ModelCall& call) {
+  return call.around && call.around->gradients == values::Known::no;
+}
+
 bool may_be_called_without_gradients(const Record& record, const Root& root) {
   if (!root.function || !root.function->stmt) return false;
   const std::string_view name = root.function->name.text();

@@ -28,6 +28,9 @@ struct ModelCall {
   std::string_view method;                 // empty: the model itself is called
 };
 
+// Are no gradients recorded around it?
+bool without_gradients(const ModelCall& call);
+
 struct Evaluation {
   const TrainingRoot* training_root = nullptr;
   // The call of the model, in a loop that trains nothing; of a call of a method, what that asks first.

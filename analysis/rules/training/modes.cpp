@@ -1,5 +1,6 @@
 #include "rules/training/modes.hpp"
 
+#include "rules/name_hints.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 
@@ -48,6 +49,28 @@ bool is_mode_of(const OperationEvent& event, const Object* model, const Instance
   whole.add(as_value(model));
   part.add(event.self);
   return whole.found.contains(event.self.object()) && part.found.contains(layer);
+}
+
+bool may_differ_by_mode(const Record& record, const Object* module) {
+  Parts parts;
+  parts.add(as_value(module));
+  if (!parts.complete || by_mode(module)) return true;
+  return std::any_of(parts.found.begin(), parts.found.end(), [&](const Object* part) {
+    const auto* instance = dynamic_cast<const Instance*>(part);
+    if (!instance) return false;
+    if (instance->symbolic || instance->of_many || (instance->cls && instance->open)) return true;
+    if (!instance->cls) {
+      if (!instance->native || !instance->native->row) return true;
+      const Value dropout = attribute(instance, "dropout"),
+                  statistics = attribute(instance, "track_running_stats");
+      if (dropout || instance->native->row->explodes) return !dropout.is(Kind::real) || dropout.real() != 0;
+      return statistics &&
+          !(statistics.is(Kind::boolean) && record.symbols.decide(statistics.condition()) == Answer::no);
+    }
+    if (instance->cls->open) return true;
+    return std::ranges::any_of(instance->cls->order,
+        [](const values::Class* cls) { return cls->stmt && names(*cls->stmt, Says::asking_mode); });
+  });
 }
 
 }  // namespace stepzero::rules

@@ -13,5 +13,8 @@ bool has_own_modes(const Object* module);
 bool trains_from_here(const Record& record, const OperationEvent& event);
 // Does the call set the mode of the model, or of the part of it that holds the layer?
 bool is_mode_of(const OperationEvent& event, const Object* model, const Instance* layer);
+// May it compute something else in training? Not if all its layers are known and none does, and no class of
+// the program asks for the mode.
+bool may_differ_by_mode(const Record& record, const Object* module);
 
 }  // namespace stepzero::rules
