@@ -1,6 +1,7 @@
 // The `dist` modules of mmengine and composer, which wrap torch.distributed. Read in the sources of mmengine
 // 0.11 (mmengine/dist) and composer 0.33 (composer/utils/dist.py).
 #include "libraries/frameworks/frameworks.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "libraries/table/hidden.hpp"
 
 namespace stepzero::libraries {
@@ -27,46 +28,43 @@ Value rank_and_world(Call& call) {
       {Value::of(call.run.role(Role::rank)), Value::of(call.run.role(Role::world_size))});
 }
 Value initialized(Call& call) {
-  return Value::of(call.run.named_condition("torch.distributed.is_initialized", symbolic::Sharing::uniform));
+  return Value::of(call.run.named_condition(group_condition, symbolic::Sharing::uniform));
 }
 
-const std::deque<Hidden>& dist_hidden() {
-  constexpr auto function = RowKind::function;
-  static const std::deque<Hidden> list = {
-      {"mmengine.dist.barrier", "group=None", nothing, {.name = "barrier", .group = 0}, function},
-      {"mmengine.dist.all_gather", "data, group=None", uniform,
-          {.name = "all_gather", .tensor = 0, .group = 1}, function},
-      {"mmengine.dist.gather", "data, dst=0, group=None", unknown_of,
-          {.name = "gather", .tensor = 0, .root = 1, .group = 2}, function},
-      {"mmengine.dist.all_gather_object", "data, group=None", uniform,
-          {.name = "all_gather_object", .group = 1}, function},
-      {"mmengine.dist.gather_object", "data, dst=0, group=None", unknown_of,
-          {.name = "gather_object", .root = 1, .group = 2}, function},
-      {"mmengine.dist.broadcast_object_list", "data, src=0, group=None", nothing,
-          {.name = "broadcast_object_list", .root = 1, .group = 2}, function},
-      {"mmengine.dist.sync_random_seed", "group=None", uniform,
-          {.name = "sync_random_seed", .group = 0, .hidden = true, .because = "it broadcasts a seed"},
-          function},
-      {"mmengine.dist.all_reduce_dict", "data, op='sum', group=None", nothing,
-          {.name = "all_reduce_dict", .group = 2}, function},
-      {"mmengine.dist.all_reduce_params", "params, coalesce=True, bucket_size_mb=-1, op='sum', group=None",
-          nothing, {.name = "all_reduce_params", .group = 4}, function},
-      {"mmengine.dist.collect_results", "results, size, device='cpu', tmpdir=None", unknown_of,
-          {.name = "collect_results", .hidden = true, .because = gathers}, function},
-      {"mmengine.dist.collect_results_cpu", "result_part, size, tmpdir=None", unknown_of,
-          {.name = "collect_results_cpu", .hidden = true, .because = gathers}, function},
-      {"mmengine.dist.collect_results_gpu", "result_part, size", unknown_of,
-          {.name = "collect_results_gpu", .hidden = true, .because = gathers}, function},
-      {"composer.utils.dist.barrier", "group=None", nothing, {.name = "barrier", .group = 0}, function},
-      {"composer.utils.dist.all_gather", "tensor, group=None", uniform,
-          {.name = "all_gather", .tensor = 0, .group = 1}, function},
-      {"composer.utils.dist.all_gather_object", "obj, group=None", uniform,
-          {.name = "all_gather_object", .group = 1}, function},
-      {"composer.utils.dist.broadcast_object_list", "object_list, src=0, group=None", nothing,
-          {.name = "broadcast_object_list", .root = 1, .group = 2}, function},
-  };
-  return list;
-}
+constexpr Hidden dist_hidden[] = {
+    {"mmengine.dist.barrier", "group=None", nothing, {.name = "barrier", .group = 0}, RowKind::function},
+    {"mmengine.dist.all_gather", "data, group=None", uniform, {.name = "all_gather", .tensor = 0, .group = 1},
+        RowKind::function},
+    {"mmengine.dist.gather", "data, dst=0, group=None", unknown_of,
+        {.name = "gather", .tensor = 0, .root = 1, .group = 2}, RowKind::function},
+    {"mmengine.dist.all_gather_object", "data, group=None", uniform,
+        {.name = "all_gather_object", .group = 1}, RowKind::function},
+    {"mmengine.dist.gather_object", "data, dst=0, group=None", unknown_of,
+        {.name = "gather_object", .root = 1, .group = 2}, RowKind::function},
+    {"mmengine.dist.broadcast_object_list", "data, src=0, group=None", nothing,
+        {.name = "broadcast_object_list", .root = 1, .group = 2}, RowKind::function},
+    {"mmengine.dist.sync_random_seed", "group=None", uniform,
+        {.name = "sync_random_seed", .group = 0, .hidden = true, .because = "it broadcasts a seed"},
+        RowKind::function},
+    {"mmengine.dist.all_reduce_dict", "data, op='sum', group=None", nothing,
+        {.name = "all_reduce_dict", .group = 2}, RowKind::function},
+    {"mmengine.dist.all_reduce_params", "params, coalesce=True, bucket_size_mb=-1, op='sum', group=None",
+        nothing, {.name = "all_reduce_params", .group = 4}, RowKind::function},
+    {"mmengine.dist.collect_results", "results, size, device='cpu', tmpdir=None", unknown_of,
+        {.name = "collect_results", .hidden = true, .because = gathers}, RowKind::function},
+    {"mmengine.dist.collect_results_cpu", "result_part, size, tmpdir=None", unknown_of,
+        {.name = "collect_results_cpu", .hidden = true, .because = gathers}, RowKind::function},
+    {"mmengine.dist.collect_results_gpu", "result_part, size", unknown_of,
+        {.name = "collect_results_gpu", .hidden = true, .because = gathers}, RowKind::function},
+    {"composer.utils.dist.barrier", "group=None", nothing, {.name = "barrier", .group = 0},
+        RowKind::function},
+    {"composer.utils.dist.all_gather", "tensor, group=None", uniform,
+        {.name = "all_gather", .tensor = 0, .group = 1}, RowKind::function},
+    {"composer.utils.dist.all_gather_object", "obj, group=None", uniform,
+        {.name = "all_gather_object", .group = 1}, RowKind::function},
+    {"composer.utils.dist.broadcast_object_list", "object_list, src=0, group=None", nothing,
+        {.name = "broadcast_object_list", .root = 1, .group = 2}, RowKind::function},
+};
 
 }  // namespace
 
@@ -88,7 +86,7 @@ std::vector<Row> dist_module_rows() {
       row("composer.utils.dist.get_local_rank", function, "", role_value<Role::local_rank>),
       row("composer.utils.dist.is_initialized", function, "", initialized),
   };
-  add_hidden(rows, dist_hidden());
+  add_hidden(rows, dist_hidden);
   return rows;
 }
 

@@ -16,45 +16,42 @@ Value strategy(Call& call) {
   return Value::of(Kind::instance, made);
 }
 
-const std::deque<Hidden>& fabric_hidden() {
-  static const std::deque<Hidden> list = {
-      {"lightning_fabric.$Prepared.forward", "*arguments, **options", prepared_forward,
-          {.name = "the forward of a model that Fabric has set up",
-              .when = values::When::with_buffers,
-              .joins = true,
-              .inside = "model.module"},
-          RowKind::method, Operation::parallel_forward},
-      {"lightning_fabric.Fabric.setup", "*arguments, meets=False, **options", prepare<fabric_wrappers>,
-          {.name = "fabric.setup", .hidden = true, .because = wraps_model, .only_if = 0}, RowKind::method,
-          Operation::framework},
-      {"lightning_fabric.Fabric.setup_module", "module, *more, meets=False, **options",
-          prepare<fabric_wrappers>,
-          {.name = "fabric.setup_module", .hidden = true, .because = wraps_model, .only_if = 1},
-          RowKind::method, Operation::framework},
-      {"lightning_fabric.Fabric.rank_zero_first", "local=False", context,
-          {.name = "fabric.rank_zero_first",
-              .hidden = true,
-              .because = "it makes a process group, and the other ranks wait in it for the first"}},
-      {"lightning_fabric.Fabric.barrier", "name=None", nothing,
-          {.name = "fabric.barrier", .hidden = true, .because = is_barrier}},
-      {"lightning_fabric.Fabric.all_gather", "data, *more, **options", gathered,
-          {.name = "fabric.all_gather", .hidden = true, .because = gathers}},
-      {"lightning_fabric.Fabric.all_reduce", "data, *more, **options", gathered,
-          {.name = "fabric.all_reduce", .hidden = true, .because = "it reduces over all ranks"}},
-      {"lightning_fabric.Fabric.broadcast", "obj, src=0", uniform,
-          {.name = "fabric.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
-      {"lightning_fabric.Fabric.backward", "tensor, *more, **options", backward_of_first,
-          {.name = "fabric.backward", .hidden = true, .because = "it averages the gradients of all ranks"},
-          RowKind::method, Operation::framework},
-      {"lightning_fabric.Fabric.save", "path, state, *more, **options", nothing,
-          {.name = "fabric.save",
-              .hidden = true,
-              .because = "it gathers sharded states and ends in a barrier"}},
-      {"lightning_fabric.Fabric.load", "path, *more, **options", uniform,
-          {.name = "fabric.load", .hidden = true, .because = "it begins with a barrier"}},
-  };
-  return list;
-}
+constexpr Hidden fabric_hidden[] = {
+    {"lightning_fabric.$Prepared.forward", "*arguments, **options", prepared_forward,
+        {.name = "the forward of a model that Fabric has set up",
+            .when = values::When::with_buffers,
+            .joins = true,
+            .inside = "model.module"},
+        RowKind::method, Operation::parallel_forward},
+    {"lightning_fabric.Fabric.setup", "*arguments, meets=False, **options", prepare<fabric_wrappers>,
+        {.name = "fabric.setup", .hidden = true, .because = wraps_model, .only_if = 0}, RowKind::method,
+        Operation::framework},
+    {"lightning_fabric.Fabric.setup_module", "module, *more, meets=False, **options",
+        prepare<fabric_wrappers>,
+        {.name = "fabric.setup_module", .hidden = true, .because = wraps_model, .only_if = 1},
+        RowKind::method, Operation::framework},
+    {"lightning_fabric.Fabric.rank_zero_first", "local=False", context,
+        {.name = "fabric.rank_zero_first",
+            .hidden = true,
+            .because = "it makes a process group, and the other ranks wait in it for the first"}},
+    {"lightning_fabric.Fabric.barrier", "name=None", nothing,
+        {.name = "fabric.barrier", .hidden = true, .because = is_barrier}},
+    {"lightning_fabric.Fabric.all_gather", "data, *more, **options", gathered,
+        {.name = "fabric.all_gather", .hidden = true, .because = gathers}},
+    {"lightning_fabric.Fabric.all_reduce", "data, *more, **options", gathered,
+        {.name = "fabric.all_reduce", .hidden = true, .because = "it reduces over all ranks"}},
+    {"lightning_fabric.Fabric.broadcast", "obj, src=0", uniform,
+        {.name = "fabric.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
+    {"lightning_fabric.Fabric.backward", "tensor, *more, **options", backward_of_first,
+        {.name = "fabric.backward", .hidden = true, .because = "it averages the gradients of all ranks"},
+        RowKind::method, Operation::framework},
+    {"lightning_fabric.Fabric.save", "path, state, *more, **options", nothing,
+        {.name = "fabric.save",
+            .hidden = true,
+            .because = "it gathers sharded states and ends in a barrier"}},
+    {"lightning_fabric.Fabric.load", "path, *more, **options", uniform,
+        {.name = "fabric.load", .hidden = true, .because = "it begins with a barrier"}},
+};
 
 Value fabric_init(Call& call) {
   // Its first arguments are the accelerator, the strategy, the devices, the nodes and the precision.
@@ -93,7 +90,7 @@ std::vector<Row> fabric_rows() {
           prepare<fabric_wrappers>),
       row("lightning_fabric.Fabric.strategy", property, "", strategy),
   };
-  add_hidden(rows, fabric_hidden());
+  add_hidden(rows, fabric_hidden);
   return rows;
 }
 

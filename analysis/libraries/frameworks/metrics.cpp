@@ -33,22 +33,19 @@ Value metric_forward(Call& call) {
   return unknown_of(call);
 }
 
-const std::deque<Hidden>& metric_hidden() {
-  static const std::deque<Hidden> list = {
-      {"torchmetrics.Metric.compute", "", uniform,
-          {.name = "metric.compute",
-              .hidden = true,
-              .because = "it gathers the metric's state from all ranks"}},
-      {"torchmetrics.Metric.forward", "*arguments, meets=False, **options", metric_forward,
-          {.name = "the step of a metric",
-              .hidden = true,
-              .because = "with `dist_sync_on_step` it gathers the metric's state from all ranks",
-              .only_if = 0}},
-      {"torchmetrics.Metric.sync", "*arguments, **options", nothing,
-          {.name = "metric.sync", .hidden = true, .because = "it gathers the metric's state from all ranks"}},
-  };
-  return list;
-}
+constexpr Hidden metric_hidden[] = {
+    {"torchmetrics.Metric.compute", "", uniform,
+        {.name = "metric.compute",
+            .hidden = true,
+            .because = "it gathers the metric's state from all ranks"}},
+    {"torchmetrics.Metric.forward", "*arguments, meets=False, **options", metric_forward,
+        {.name = "the step of a metric",
+            .hidden = true,
+            .because = "with `dist_sync_on_step` it gathers the metric's state from all ranks",
+            .only_if = 0}},
+    {"torchmetrics.Metric.sync", "*arguments, **options", nothing,
+        {.name = "metric.sync", .hidden = true, .because = "it gathers the metric's state from all ranks"}},
+};
 
 }  // namespace
 
@@ -104,7 +101,7 @@ std::vector<Row> metric_rows() {
           "torchmetrics.RetrievalMRR", "torchmetrics.RetrievalPrecision", "torchmetrics.RetrievalRecall",
           "torchmetrics.RetrievalNormalizedDCG", "torchmetrics.RetrievalHitRate"})
     rows.push_back(row(metric, class_, "*arguments, **options", metric_init, "torchmetrics.Metric"));
-  add_hidden(rows, metric_hidden());
+  add_hidden(rows, metric_hidden);
   return rows;
 }
 

@@ -47,16 +47,13 @@ Value native_scaler_call(Call& call) {
   return Value::none();
 }
 
-const std::deque<Hidden>& timm_hidden() {
-  static const std::deque<Hidden> list = {
-      {"timm.utils.distribute_bn", "model, world_size, reduce=False", nothing,
-          {.name = "distribute_bn",
-              .hidden = true,
-              .because = "it averages or broadcasts the statistics of batch norms"},
-          RowKind::function},
-  };
-  return list;
-}
+constexpr Hidden timm_hidden[] = {
+    {"timm.utils.distribute_bn", "model, world_size, reduce=False", nothing,
+        {.name = "distribute_bn",
+            .hidden = true,
+            .because = "it averages or broadcasts the statistics of batch norms"},
+        RowKind::function},
+};
 
 }  // namespace
 
@@ -79,7 +76,7 @@ std::vector<Row> timm_rows() {
       row("timm.utils.NativeScaler.state_dict", method, "", nullptr, {}, Operation::state_taken),
       row("timm.utils.NativeScaler.load_state_dict", method, "state_dict", nothing, {}, Operation::state_put),
   };
-  add_hidden(rows, timm_hidden());
+  add_hidden(rows, timm_hidden);
   return rows;
 }
 

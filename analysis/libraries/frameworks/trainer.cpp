@@ -57,48 +57,43 @@ Value trained(Call& call) {
 // Whether the flag is set is what the call is told.
 constexpr std::string_view each_own_flag = "each process reads its own flag, and what follows communicates";
 
-const std::deque<Hidden>& trainer_hidden() {
-  static const std::deque<Hidden> list = {
-      {"transformers.Trainer.train", "*arguments, **options", trained,
-          {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method,
-          Operation::framework},
-      {"transformers.Trainer.evaluate", "*arguments, **options", evaluates,
-          {.name = "trainer.evaluate",
-              .hidden = true,
-              .because = "it gathers the losses and the predictions of all processes"},
-          RowKind::method, Operation::framework},
-      {"transformers.Trainer.predict", "*arguments, **options", predicts,
-          {.name = "trainer.predict",
-              .hidden = true,
-              .because = "it gathers the predictions of all processes"},
-          RowKind::method, Operation::framework},
-      {"transformers.TrainerControl.$set.should_save", "value", nothing,
-          {.name = "the save that `control.should_save` asks for",
-              .hidden = true,
-              .because = each_own_flag,
-              .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_evaluate", "value", nothing,
-          {.name = "the evaluation that `control.should_evaluate` asks for",
-              .hidden = true,
-              .because = each_own_flag,
-              .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_log", "value", nothing,
-          {.name = "the log entry that `control.should_log` asks for",
-              .hidden = true,
-              .because = each_own_flag,
-              .only_if = 0}},
-      {"transformers.TrainerControl.$set.should_training_stop", "value", nothing,
-          {.name = "the end that `control.should_training_stop` asks for",
-              .hidden = true,
-              .because = each_own_flag,
-              .only_if = 0}},
-      {"transformers.TrainingArguments.main_process_first", "local=True, desc='work'", context,
-          {.name = "main_process_first",
-              .hidden = true,
-              .because = "the other processes wait in it for the main one"}},
-  };
-  return list;
-}
+constexpr Hidden trainer_hidden[] = {
+    {"transformers.Trainer.train", "*arguments, **options", trained,
+        {.name = "trainer.train", .hidden = true, .because = runs_everywhere}, RowKind::method,
+        Operation::framework},
+    {"transformers.Trainer.evaluate", "*arguments, **options", evaluates,
+        {.name = "trainer.evaluate",
+            .hidden = true,
+            .because = "it gathers the losses and the predictions of all processes"},
+        RowKind::method, Operation::framework},
+    {"transformers.Trainer.predict", "*arguments, **options", predicts,
+        {.name = "trainer.predict", .hidden = true, .because = "it gathers the predictions of all processes"},
+        RowKind::method, Operation::framework},
+    {"transformers.TrainerControl.$set.should_save", "value", nothing,
+        {.name = "the save that `control.should_save` asks for",
+            .hidden = true,
+            .because = each_own_flag,
+            .only_if = 0}},
+    {"transformers.TrainerControl.$set.should_evaluate", "value", nothing,
+        {.name = "the evaluation that `control.should_evaluate` asks for",
+            .hidden = true,
+            .because = each_own_flag,
+            .only_if = 0}},
+    {"transformers.TrainerControl.$set.should_log", "value", nothing,
+        {.name = "the log entry that `control.should_log` asks for",
+            .hidden = true,
+            .because = each_own_flag,
+            .only_if = 0}},
+    {"transformers.TrainerControl.$set.should_training_stop", "value", nothing,
+        {.name = "the end that `control.should_training_stop` asks for",
+            .hidden = true,
+            .because = each_own_flag,
+            .only_if = 0}},
+    {"transformers.TrainingArguments.main_process_first", "local=True, desc='work'", context,
+        {.name = "main_process_first",
+            .hidden = true,
+            .because = "the other processes wait in it for the main one"}},
+};
 
 }  // namespace
 
@@ -138,7 +133,7 @@ std::vector<Row> trainer_rows() {
            "on_step_end", "on_evaluate", "on_predict", "on_save", "on_log", "on_prediction_step"})
     rows.push_back(row(hooks.emplace_back("transformers.TrainerCallback." + std::string(hook)), method,
         "args, state, control, **options", nothing));
-  add_hidden(rows, trainer_hidden());
+  add_hidden(rows, trainer_hidden);
   for (Row& each : trainer_setting_rows()) rows.push_back(std::move(each));
   return rows;
 }

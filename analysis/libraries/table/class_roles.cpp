@@ -13,9 +13,14 @@ struct OfClass {
 };
 constexpr OfClass class_roles[] = {
     {"torch.nn.Sequential", ClassRole::layers},
-    {"torch.nn.ModuleList", ClassRole::layers},
+    {"torch.nn.ModuleList", ClassRole::layer_list},
+    {"torch.nn.ModuleDict", ClassRole::layer_dict},
     {"torch.nn.TransformerEncoder", ClassRole::layer_stack},
     {"torch.nn.TransformerDecoder", ClassRole::layer_stack},
+    {"torch.nn.MultiheadAttention", ClassRole::attention},
+    {"torch.nn.Transformer", ClassRole::attention},
+    {"torch.nn.TransformerEncoderLayer", ClassRole::attention},
+    {"torch.nn.TransformerDecoderLayer", ClassRole::attention},
     {"torch.nn.Dropout", ClassRole::drops},
     {"torch.nn.Dropout1d", ClassRole::drops},
     {"torch.nn.Dropout2d", ClassRole::drops},
@@ -43,6 +48,18 @@ constexpr OfSchedule schedules[] = {
     {"transformers.optimization.get_cosine_schedule_with_warmup", {.rises_again = true}},
 };
 
+struct OfClipping {
+  std::string_view path;
+  Clipping clipping;
+};
+constexpr OfClipping clippings[] = {
+    {"torch.nn.utils.clip_grad_norm_", Clipping::own_norm},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", Clipping::shared_norm},
+    {"accelerate.Accelerator.clip_grad_norm_", Clipping::shared_norm},
+};
+
+constexpr std::string_view may_shard_models[] = {"deepspeed.", "accelerate.", "lightning."};
+
 }  // namespace
 
 ClassRole role_of(const values::LibrarySymbol* cls) {
@@ -58,10 +75,44 @@ ScheduleInfo schedule_info(const values::Row& made) {
   return found == std::end(schedules) ? ScheduleInfo{} : found->info;
 }
 
+Clipping clipping_of(const values::Row& row) {
+  const auto* found = std::ranges::find(clippings, row.path, &OfClipping::path);
+  return found == std::end(clippings) ? Clipping::none : found->clipping;
+}
+
+bool may_shard(const values::LibrarySymbol* cls) {
+  return cls && std::ranges::any_of(may_shard_models, [&](std::string_view package) {
+    return cls->path.starts_with(package);
+  });
+}
+
+symbolic::Answer keeps_gradients(values::Value strategy) {
+  if (!strategy.is(values::Kind::library)) return symbolic::Answer::unknown;
+  return values::last_name(strategy.as<values::LibrarySymbol>()->path) == "NO_SHARD" ? symbolic::Answer::yes
+                                                                                     : symbolic::Answer::no;
+}
+
+std::string_view reduction_of(values::Value operation) {
+  // The members that have rows are unknowns of those names.
+  const std::string_view path = operation.is(values::Kind::library)
+      ? std::string_view(operation.as<values::LibrarySymbol>()->path)
+      : operation.is(values::Kind::unknown) ? std::string_view(operation.as<values::Unknown>()->name)
+                                            : std::string_view{};
+  const std::string_view of = path.substr(
+      0, path.size() - std::min(path.size(), values::last_name(path).size() + 1));
+  return !of.empty() && values::last_name(of) == "ReduceOp" ? values::last_name(path) : std::string_view{};
+}
+
+bool reduces(const values::Row& collective) {
+  return collective.operation == values::Operation::collective &&
+      values::last_name(collective.path).find("reduce") != std::string_view::npos;
+}
+
 std::vector<std::string_view> names_with_roles() {
   std::vector<std::string_view> names;
   for (const OfClass& each : class_roles) names.push_back(each.path);
   for (const OfSchedule& each : schedules) names.push_back(each.path);
+  for (const OfClipping& each : clippings) names.push_back(each.path);
   return names;
 }
 

@@ -12,7 +12,10 @@ namespace stepzero::libraries {
 enum class ClassRole : std::uint8_t {
   none,
   layers,         // a module that holds others in a row
+  layer_list,     // … and runs none of them
+  layer_dict,     // … by names
   layer_stack,    // one that makes so many equal ones
+  attention,      // a layer of attention, which takes masks
   drops,          // a layer that leaves out numbers at random
   samples,        // a data set: its length is the number of its samples
   stream,         // a data set without a length
@@ -32,7 +35,35 @@ struct ScheduleInfo {
 };
 ScheduleInfo schedule_info(const values::Row& made);
 
-// All names in the two tables, for the test that holds them against the rows.
+// Of a wrapper's strategy of sharding: does each process keep all gradients? Unknown of what is no member of
+// it.
+symbolic::Answer keeps_gradients(values::Value strategy);
+
+// What a member of ReduceOp does with the parts of the ranks: "SUM"; empty of anything else.
+std::string_view reduction_of(values::Value operation);
+// … and what is done where none is given.
+constexpr std::string_view usual_reduction = "SUM";
+// Does the collective make one result of what several ranks have?
+bool reduces(const values::Row& collective);
+
+// What the names of optimizers and of their schedules begin with.
+constexpr std::string_view optimizers = "torch.optim.";
+
+// The name under which the record has the condition that there is a process group.
+constexpr std::string_view group_condition = "torch.distributed.is_initialized";
+
+// What a call that clips gradients looks at.
+enum class Clipping : std::uint8_t {
+  none,
+  own_norm,     // the norm of the gradients that lie in this process
+  shared_norm,  // the norm of those of all processes that hold a part of them
+};
+Clipping clipping_of(const values::Row& row);
+
+// Classes of packages whose wrappers may shard a model, as their configuration says.
+bool may_shard(const values::LibrarySymbol* cls);
+
+// All names in the tables, for the test that holds them against the rows.
 std::vector<std::string_view> names_with_roles();
 
 // Words by which a program says that its loader brings batches to a device: of FFCV, DALI, torchtext, and of

@@ -2,7 +2,7 @@
 
 namespace stepzero::libraries {
 
-void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list) {
+void add_hidden(std::vector<Row>& rows, std::span<const Hidden> list) {
   for (const Hidden& call : list) {
     Row made = row(call.path, call.kind, call.signature, call.run, call.base, call.operation);
     made.collective = &call.info;

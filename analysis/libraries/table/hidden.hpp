@@ -3,7 +3,7 @@
 
 #include "libraries/table/native.hpp"
 
-#include <deque>
+#include <span>
 #include <vector>
 
 namespace stepzero::libraries {
@@ -20,6 +20,6 @@ struct Hidden {
   const CollectiveInfo* backward = nullptr;  // of a class of modules
 };
 // The list lives as long as the rows.
-void add_hidden(std::vector<Row>& rows, const std::deque<Hidden>& list);
+void add_hidden(std::vector<Row>& rows, std::span<const Hidden> list);
 
 }  // namespace stepzero::libraries

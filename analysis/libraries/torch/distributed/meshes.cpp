@@ -5,7 +5,6 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
-#include <deque>
 
 namespace stepzero::libraries {
 
@@ -352,16 +351,13 @@ Value mesh_ndim(Call& call) {
               : call.run.heap().unknown("mesh dimensions", Sharing::uniform, call.place);
 }
 
-const std::deque<Collective>& mesh_collectives() {
-  static const std::deque<Collective> list = {
-      {mesh_class, "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
-          {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
-      {"torch.distributed.device_mesh.init_device_mesh",
-          "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
-          {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
-  };
-  return list;
-}
+constexpr Collective mesh_collectives[] = {
+    {mesh_class, "device_type, mesh, *, mesh_dim_names=None, **options", nullptr,
+        {.name = "DeviceMesh", .hidden = true, .because = all_make_group}, RowKind::class_},
+    {"torch.distributed.device_mesh.init_device_mesh",
+        "device_type, mesh_shape, *, mesh_dim_names=None, groups=None, **options", device_mesh,
+        {.name = "init_device_mesh", .hidden = true, .because = all_make_group, .only_if = 3}},
+};
 
 }  // namespace
 
@@ -389,7 +385,7 @@ std::vector<Row> mesh_rows() {
       row("torch.distributed.device_mesh.DeviceMesh.shape", property, "", mesh_shape),
       row("torch.distributed.device_mesh.DeviceMesh.ndim", property, "", mesh_ndim),
   };
-  for (const Collective& collective : mesh_collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : mesh_collectives) rows.push_back(row_of(collective));
   return rows;
 }
 

@@ -13,8 +13,6 @@
 #include "values/kept.hpp"
 #include "values/limits.hpp"
 
-#include <deque>
-
 namespace stepzero::libraries {
 
 namespace {
@@ -419,71 +417,68 @@ const CollectiveInfo backward_of_sharded = {.name = "the backward of a fully sha
     .hidden = true,
     .because = "it gathers the parameters and scatters the gradients"};
 
-const std::deque<Hidden>& hidden() {
-  static const CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module",
-      .hidden = true,
-      .because = "it averages the gradients of all ranks"};
-  static const std::deque<Hidden> list = {
-      {"torch.nn.parallel.DistributedDataParallel",
-          "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options",
-          distributed_init,
-          {.name = "DistributedDataParallel",
-              .group = 5,
-              .hidden = true,
-              .because = "wrapping compares and broadcasts the parameters among the ranks"},
-          RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_ddp},
-      {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
-          {.name = "the forward of a DDP module",
-              .when = values::When::with_buffers,
-              .joins = true,
-              .inside = "model.module"},
-          RowKind::method, Operation::parallel_forward},
+constexpr CollectiveInfo backward_of_ddp = {.name = "the backward of a DDP module",
+    .hidden = true,
+    .because = "it averages the gradients of all ranks"};
+constexpr Hidden hidden_wrappers[] = {
+    {"torch.nn.parallel.DistributedDataParallel",
+        "module, device_ids=None, output_device=None, dim=0, broadcast_buffers=True, process_group=None, *, find_unused_parameters=False, static_graph=False, **options",
+        distributed_init,
+        {.name = "DistributedDataParallel",
+            .group = 5,
+            .hidden = true,
+            .because = "wrapping compares and broadcasts the parameters among the ranks"},
+        RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_ddp},
+    {"torch.nn.parallel.DistributedDataParallel.forward", "*arguments, **options", wrapped_forward,
+        {.name = "the forward of a DDP module",
+            .when = values::When::with_buffers,
+            .joins = true,
+            .inside = "model.module"},
+        RowKind::method, Operation::parallel_forward},
 
-      {"torch.distributed.fsdp.FullyShardedDataParallel",
-          "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
-          "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
-          sharded_init,
-          {.name = "FullyShardedDataParallel",
-              .group = 1,
-              .hidden = true,
-              .because = "wrapping shards the parameters among the ranks"},
-          RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_fsdp},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", sharded_forward,
-          {.name = "the forward of an FSDP module",
-              .hidden = true,
-              .because = "each layer's parameters are gathered from all ranks"}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict,
-          {.name = "`state_dict` of an FSDP module", .hidden = true, .because = sharded_state}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", uniform,
-          {.name = "`clip_grad_norm_` of an FSDP module",
-              .hidden = true,
-              .because = "the norm is summed over the shards of all ranks"}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options",
-          context, {.name = "summon_full_params", .hidden = true, .because = sharded_state}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options",
-          state_dict, {.name = "`optim_state_dict` of FSDP", .hidden = true, .because = sharded_state}},
-      {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options",
-          state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel",
+        "module, process_group=None, sharding_strategy=None, cpu_offload=None, auto_wrap_policy=None, backward_prefetch=None, mixed_precision=None, ignored_modules=None, param_init_fn=None, "
+        "device_id=None, sync_module_states=False, forward_prefetch=False, limit_all_gathers=True, use_orig_params=False, ignored_states=None, device_mesh=None, **options",
+        sharded_init,
+        {.name = "FullyShardedDataParallel",
+            .group = 1,
+            .hidden = true,
+            .because = "wrapping shards the parameters among the ranks"},
+        RowKind::class_, Operation::collective, "torch.nn.Module", &backward_of_fsdp},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.forward", "*arguments, **options", sharded_forward,
+        {.name = "the forward of an FSDP module",
+            .hidden = true,
+            .because = "each layer's parameters are gathered from all ranks"}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.state_dict", "*arguments, **options", state_dict,
+        {.name = "`state_dict` of an FSDP module", .hidden = true, .because = sharded_state}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.clip_grad_norm_", "max_norm, norm_type=2.0", uniform,
+        {.name = "`clip_grad_norm_` of an FSDP module",
+            .hidden = true,
+            .because = "the norm is summed over the shards of all ranks"}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.summon_full_params", "module=None, *more, **options",
+        context, {.name = "summon_full_params", .hidden = true, .because = sharded_state}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.optim_state_dict", "*arguments, **options", state_dict,
+        {.name = "`optim_state_dict` of FSDP", .hidden = true, .because = sharded_state}},
+    {"torch.distributed.fsdp.FullyShardedDataParallel.full_optim_state_dict", "*arguments, **options",
+        state_dict, {.name = "FSDP full_optim_state_dict", .hidden = true, .because = sharded_state}},
 
-      {values::InternalRow::before_sharded, "module, given, group=None", before_sharded,
-          {.name = "the forward of a fully sharded module",
-              .group = 2,
-              .hidden = true,
-              .because = gathers_layers},
-          RowKind::function},
-      {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard,
-          {.name = "unshard",
-              .hidden = true,
-              .because = "the parameters are gathered from all ranks",
-              .only_if = 1}},
+    {values::InternalRow::before_sharded, "module, given, group=None", before_sharded,
+        {.name = "the forward of a fully sharded module",
+            .group = 2,
+            .hidden = true,
+            .because = gathers_layers},
+        RowKind::function},
+    {"torch.nn.Module.unshard", "async_op=False, sharded=False", unshard,
+        {.name = "unshard",
+            .hidden = true,
+            .because = "the parameters are gathered from all ranks",
+            .only_if = 1}},
 
-      {"torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict", "to=0", nothing,
-          {.name = "consolidate_state_dict",
-              .hidden = true,
-              .because = "every rank sends its part of the optimizer's state"}},
-  };
-  return list;
-}
+    {"torch.distributed.optim.ZeroRedundancyOptimizer.consolidate_state_dict", "to=0", nothing,
+        {.name = "consolidate_state_dict",
+            .hidden = true,
+            .because = "every rank sends its part of the optimizer's state"}},
+};
 
 }  // namespace
 
@@ -527,7 +522,7 @@ std::vector<Row> parallel_rows() {
   rows[0].covers = values::Covers::no_sync;
   rows[1].covers = values::Covers::join;
   rows[2].backward = &backward_of_sharded;
-  add_hidden(rows, hidden());
+  add_hidden(rows, hidden_wrappers);
   for (Row& each : sharded_state_rows()) rows.push_back(std::move(each));
   return rows;
 }

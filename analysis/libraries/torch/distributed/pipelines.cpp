@@ -3,7 +3,6 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
-#include <deque>
 
 namespace stepzero::libraries {
 
@@ -120,25 +119,22 @@ Value built_stage(Call& call) {
   return Value::of(Kind::instance, stage);
 }
 
-const std::deque<Collective>& pipeline_collectives() {
-  static const std::deque<Collective> list = {
-      {"torch.distributed.pipelining.$Schedule.step",
-          "*arguments, target=None, losses=None, sends=None, **options", step,
-          {.name = "the step of a pipeline",
-              .hidden = true,
-              .because = "each stage waits for what the stages before and after it send",
-              .only_if = 2},
-          RowKind::method},
-      {"torch.distributed.pipelining.$Schedule.eval",
-          "*arguments, target=None, losses=None, sends=None, **options", step,
-          {.name = "the evaluation of a pipeline",
-              .hidden = true,
-              .because = "each stage waits for what the stage before it sends",
-              .only_if = 2},
-          RowKind::method},
-  };
-  return list;
-}
+constexpr Collective pipeline_collectives[] = {
+    {"torch.distributed.pipelining.$Schedule.step",
+        "*arguments, target=None, losses=None, sends=None, **options", step,
+        {.name = "the step of a pipeline",
+            .hidden = true,
+            .because = "each stage waits for what the stages before and after it send",
+            .only_if = 2},
+        RowKind::method},
+    {"torch.distributed.pipelining.$Schedule.eval",
+        "*arguments, target=None, losses=None, sends=None, **options", step,
+        {.name = "the evaluation of a pipeline",
+            .hidden = true,
+            .because = "each stage waits for what the stage before it sends",
+            .only_if = 2},
+        RowKind::method},
+};
 
 }  // namespace
 
@@ -164,7 +160,7 @@ std::vector<Row> pipeline_rows() {
           "torch.distributed.pipelining.ScheduleDualPipeV"})
     rows.push_back(row(path, class_, "stages, n_microbatches, loss_fn=None, *more, **options", made_schedule,
         "torch.distributed.pipelining.$Schedule"));
-  for (const Collective& collective : pipeline_collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : pipeline_collectives) rows.push_back(row_of(collective));
   return rows;
 }
 

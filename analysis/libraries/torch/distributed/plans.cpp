@@ -6,7 +6,6 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
-#include <deque>
 
 namespace stepzero::libraries {
 
@@ -213,28 +212,25 @@ Value stays_spread(Call& call) {
 }
 Value open(Call& call) { return call.run.heap().unseen("", call.place); }
 
-const std::deque<Collective>& plan_collectives() {
-  static const std::deque<Collective> list = {
-      {"torch.distributed.tensor.parallel.parallelize_module",
-          "module, device_mesh=None, parallelize_plan=None, **options", parallelized,
-          {.name = "parallelize_module",
-              .group = 1,
-              .hidden = true,
-              .because = "the parameters are spread over the ranks of the mesh"}},
-      {"torch.distributed.tensor.distribute_module",
-          "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", distributed_module,
-          {.name = "distribute_module",
-              .group = 1,
-              .hidden = true,
-              .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
-      {"torch.distributed.tensor.parallel.$summed", "module, given, results, group=None", summed,
-          {.name = "the forward of a tensor-parallel layer",
-              .group = 3,
-              .hidden = true,
-              .because = "what the ranks computed is put together"}},
-  };
-  return list;
-}
+constexpr Collective plan_collectives[] = {
+    {"torch.distributed.tensor.parallel.parallelize_module",
+        "module, device_mesh=None, parallelize_plan=None, **options", parallelized,
+        {.name = "parallelize_module",
+            .group = 1,
+            .hidden = true,
+            .because = "the parameters are spread over the ranks of the mesh"}},
+    {"torch.distributed.tensor.distribute_module",
+        "module, device_mesh=None, partition_fn=None, input_fn=None, output_fn=None", distributed_module,
+        {.name = "distribute_module",
+            .group = 1,
+            .hidden = true,
+            .because = "rank 0's parameters are sent to the other ranks of the mesh"}},
+    {"torch.distributed.tensor.parallel.$summed", "module, given, results, group=None", summed,
+        {.name = "the forward of a tensor-parallel layer",
+            .group = 3,
+            .hidden = true,
+            .because = "what the ranks computed is put together"}},
+};
 
 }  // namespace
 
@@ -254,7 +250,7 @@ std::vector<Row> plan_rows() {
            "torch.distributed.tensor.parallel.PrepareModuleOutput",
            "torch.distributed.tensor.parallel.PrepareModuleInputOutput"})
     rows.push_back(row(path, class_, "**options", keep_options));
-  for (const Collective& collective : plan_collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : plan_collectives) rows.push_back(row_of(collective));
   return rows;
 }
 

@@ -3,6 +3,7 @@
 #include "interpreter/one_rank.hpp"
 #include "interpreter/presumed_rank.hpp"
 #include "libraries/python/processes.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "libraries/torch/distributed/spread.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -39,7 +40,7 @@ std::optional<std::int64_t> own_place(Call& call, Value group) {
 // Who was told of a rank or a size of the job has a process group: else the call raises.
 void has_group(Call& call) {
   if (!call.run.guarded())
-    call.run.symbols().assume(call.run.named_condition("torch.distributed.is_initialized", Sharing::uniform));
+    call.run.symbols().assume(call.run.named_condition(group_condition, Sharing::uniform));
 }
 
 // What is supposed of a group of which nothing is known, where one rank is run: it is the whole job, or as

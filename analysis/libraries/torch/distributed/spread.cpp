@@ -5,7 +5,6 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
-#include <deque>
 
 namespace stepzero::libraries {
 
@@ -243,34 +242,30 @@ Value context_parallel(Call& call) {
   return {};
 }
 
-const std::deque<Collective>& spread_collectives() {
-  using values::When;
-  static const std::deque<Collective> list = {
-      {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None",
-          distributed_tensor,
-          {.name = "distribute_tensor",
-              .group = 1,
-              .hidden = true,
-              .because = "rank 0's content is sent to the other ranks of the mesh",
-              .only_if = 4}},
-      {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
-          {.name = "full_tensor",
-              .hidden = true,
-              .because = "the shards of all ranks are gathered",
-              .when = When::parted,
-              .only_if = 1},
-          RowKind::method},
-      {"torch.Tensor.redistribute",
-          "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
-          {.name = "redistribute",
-              .hidden = true,
-              .because = "the ranks exchange their shards",
-              .when = When::parted,
-              .only_if = 3},
-          RowKind::method},
-  };
-  return list;
-}
+constexpr Collective spread_collectives[] = {
+    {spread_by, "tensor, device_mesh=None, placements=None, *, src_data_rank=0, sends=None",
+        distributed_tensor,
+        {.name = "distribute_tensor",
+            .group = 1,
+            .hidden = true,
+            .because = "rank 0's content is sent to the other ranks of the mesh",
+            .only_if = 4}},
+    {"torch.Tensor.full_tensor", "*, grad_placements=None, sharded=None", full_tensor,
+        {.name = "full_tensor",
+            .hidden = true,
+            .because = "the shards of all ranks are gathered",
+            .when = values::When::parted,
+            .only_if = 1},
+        RowKind::method},
+    {"torch.Tensor.redistribute",
+        "device_mesh=None, placements=None, *, async_op=False, sharded=None, **options", redistributed,
+        {.name = "redistribute",
+            .hidden = true,
+            .because = "the ranks exchange their shards",
+            .when = values::When::parted,
+            .only_if = 3},
+        RowKind::method},
+};
 
 }  // namespace
 
@@ -357,7 +352,7 @@ std::vector<Row> spread_rows() {
           "torch.distributed.tensor.rand", "torch.distributed.tensor.randn"})
     rows.push_back(
         row(path, function, "*size, dtype=None, device_mesh=None, placements=None, **options", spread_new));
-  for (const Collective& collective : spread_collectives()) rows.push_back(row_of(collective));
+  for (const Collective& collective : spread_collectives) rows.push_back(row_of(collective));
   return rows;
 }
 
