@@ -249,6 +249,11 @@ constexpr Hint hints[] = {
     {Says::making_backward, Stands::ends, "backward"},
     {Says::stepping, Stands::whole, "step"},
     {Says::clearing, Stands::whole, "zero_grad"},
+    {Says::scaling_by, Stands::ends, "scale_loss"},
+    {Says::scaling_by, Stands::ends, "scaler.step"},
+    {Says::scaling_by, Stands::ends, "scaler.unscale_"},
+    {Says::inside_optimizer, Stands::whole, "optim"},
+    {Says::inside_optimizer, Stands::whole, "optimizer"},
     {Says::of_optimizer, Stands::whole, "zero_grad"},
     {Says::of_optimizer, Stands::whole, "state_dict"},
     {Says::of_optimizer, Stands::whole, "load_state_dict"},
@@ -271,6 +276,26 @@ constexpr Hint hints[] = {
     {Says::noting, Stands::whole, "print"},
     {Says::noting, Stands::whole, "log"},
     {Says::collecting, Stands::whole, "append"},
+    {Says::putting, Stands::whole, "append"},
+    {Says::putting, Stands::whole, "add"},
+    {Says::putting, Stands::whole, "insert"},
+    {Says::extending, Stands::whole, "extend"},
+    {Says::emptying, Stands::whole, "clear"},
+    {Says::taking_out, Stands::whole, "pop"},
+    {Says::making_container, Stands::whole, "list"},
+    {Says::making_container, Stands::whole, "dict"},
+    {Says::making_container, Stands::whole, "set"},
+    {Says::making_container, Stands::whole, "deque"},
+    {Says::making_container, Stands::whole, "defaultdict"},
+    {Says::making_container, Stands::whole, "ordereddict"},
+    {Says::giving_items, Stands::whole, "values"},
+    {Says::giving_items, Stands::whole, "items"},
+    {Says::keeping_order, Stands::whole, "zip"},
+    {Says::keeping_order, Stands::whole, "reversed"},
+    {Says::keeping_order, Stands::whole, "sorted"},
+    {Says::opening, Stands::whole, "open"},
+    {Says::casting, Stands::whole, "type"},
+    {Says::old_type, Stands::ends, "tensor"},
     {Says::of_loader, Stands::whole, "dataset"},
     {Says::to_accelerator, Stands::whole, "cuda"},
     {Says::to_given, Stands::whole, "to"},
@@ -367,5 +392,14 @@ bool is_attribute(const syntax::Expr& expr, Says what) {
 }
 bool calls(const syntax::Expr& expr, Says what) { return any_call(expr, what); }
 bool calls(const syntax::Stmt& stmt, Says what) { return any_call(stmt, what); }
+
+const syntax::Expr* iterated_in(const syntax::Expr* iterable) {
+  while (iterable->kind == syntax::ExprKind::call) {
+    const auto& call = syntax::as<syntax::CallExpr>(*iterable);
+    if (call.arguments.empty() || !says(syntax::last_name(*call.function), Says::passing_on)) break;
+    iterable = call.arguments[0];
+  }
+  return iterable;
+}
 
 }  // namespace stepzero::rules

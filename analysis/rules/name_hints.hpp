@@ -67,6 +67,8 @@ enum class Says : std::uint8_t {
   making_backward,     // `backward`, `manual_backward`
   stepping,            // an optimizer or a schedule
   clearing,            // gradients: `zero_grad`
+  scaling_by,          // what is given an optimizer to scale, or to step by a scaler: `scaler.step`
+  inside_optimizer,    // an attribute of a wrapper that is the optimizer inside: `optim`
   of_optimizer,        // an attribute of one that is read or called, and steps nothing: `param_groups`
   leaving_optimizer,   // what is given one, and leaves the step to the program: `unscale_`, `prepare`
   stepping_nothing,    // a class whose methods step no optimizer: `Module`
@@ -74,6 +76,16 @@ enum class Says : std::uint8_t {
   reading_number,      // of a tensor: `item`
   noting,              // what is given a loss and keeps or writes it: `append`, `log`
   collecting,          // `append`
+  putting,             // one thing into a container: `append`, `insert`
+  extending,           // … or all of another: `extend`
+  emptying,            // `clear`
+  taking_out,          // `pop`
+  making_container,    // `list`, `deque`
+  giving_items,        // of a dictionary: `values`, `items`
+  keeping_order,       // of what it is given, all of it: `reversed`, `zip`
+  opening,             // a file: `open`
+  casting,             // a method that takes a type: `type`
+  old_type,            // one that says the device as well: `torch.cuda.FloatTensor`
   of_loader,           // the attribute of a loader that is its data: `dataset`
   to_accelerator,      // a method that moves there: `cuda`
   to_given,            // … to what it is given: `to`
@@ -100,5 +112,7 @@ bool is_attribute(const syntax::Expr& expr, Says what);
 // Does it call anything whose last name says so: `argmax` of `scores.argmax(-1)`?
 bool calls(const syntax::Expr& expr, Says what);
 bool calls(const syntax::Stmt& stmt, Says what);
+// What a loop goes over in the end: the loader of `enumerate(tqdm(loader))`.
+const syntax::Expr* iterated_in(const syntax::Expr* iterable);
 
 }  // namespace stepzero::rules

@@ -1,6 +1,7 @@
 #include "rules/walk.hpp"
 
 #include "interpreter/calls/noted_at.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "rules/ways.hpp"
 #include "symbolic/supposition.hpp"
 
@@ -90,11 +91,10 @@ private:
     if (!fresh) return known->second;
     Answer answer = symbols_.evaluate(condition, numbers_of(record_, processes_[process_]));
     if (answer == Answer::unknown) {
-      // Who communicates has a process group.
-      const auto it = record_.conditions.find("torch.distributed.is_initialized");
-      const bool has_group = it != record_.conditions.end() && it->second == condition;
       // Whoever is one of several was told its rank.
-      if (has_group || (processes_[process_].world > 1 && asks_whether_told(condition))) answer = Answer::yes;
+      if (asks_for_group(record_, condition) ||
+          (processes_[process_].world > 1 && asks_whether_told(condition)))
+        answer = Answer::yes;
     }
     return unasked_[process_][condition] = answer;
   }
@@ -269,6 +269,11 @@ private:
 };
 
 }  // namespace
+
+bool asks_for_group(const Record& record, Cond condition) {
+  const auto it = record.conditions.find(libraries::group_condition);
+  return it != record.conditions.end() && it->second == condition;
+}
 
 Answer decided_by(const Record& record, Cond condition, Process process) {
   Cond missing = nullptr;

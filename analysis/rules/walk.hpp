@@ -18,6 +18,9 @@ struct Process {
   int world = 1;
 };
 
+// Does it ask whether there is a process group? Who communicates has one.
+bool asks_for_group(const interpreter::Record& record, values::Cond condition);
+
 // What the process alone makes of a condition; unknown where that takes more than who it is.
 symbolic::Answer decided_by(const interpreter::Record& record, values::Cond condition, Process process);
 

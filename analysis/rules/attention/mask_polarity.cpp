@@ -1,5 +1,6 @@
 // attention/mask-polarity: a boolean mask that hides what it is to show, or the other way round: what True
 // means differs between the attention functions.
+#include "libraries/table/class_roles.hpp"
 #include "libraries/table/op.hpp"
 #include "rules/attention/masks.hpp"
 #include "rules/digits.hpp"
@@ -15,8 +16,10 @@ using values::code;
 
 namespace {
 
-bool is_layer_of_attention(std::string_view path) {
-  return path.starts_with("torch.nn.MultiheadAttention") || path.starts_with("torch.nn.Transformer");
+bool is_layer_of_attention(Value layer) {
+  if (!layer.is(values::Kind::instance)) return false;
+  const libraries::ClassRole role = libraries::role_of(layer.as<values::Instance>()->native);
+  return role == libraries::ClassRole::attention || role == libraries::ClassRole::layer_stack;
 }
 
 // Of a call of attention: the parameter of a mask, and whether True in it shows a position, or hides it.
@@ -30,7 +33,7 @@ struct MaskParameter {
 std::vector<MaskParameter> masks_of(const Producer& made) {
   std::vector<MaskParameter> found;
   const bool attends = semantics(made) == OpSemantics::attended;
-  if (!attends && !is_layer_of_attention(made.row->path)) return found;
+  if (!attends && !is_layer_of_attention(made.self)) return found;
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.states.size(); ++i) {
     const std::string_view name = made.row->parameters[i].text();
     if (made.states[i] && name.ends_with("mask"))

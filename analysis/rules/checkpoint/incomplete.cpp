@@ -43,13 +43,8 @@ std::string called(const Record& record, const OperationEvent& event, bool argum
 bool has_state(const Record& record, const CheckpointRoot& checkpoint_root, const Object* optimizer) {
   for (const FileUse& made : checkpoint_root.made) {
     if (made.event->self.object() != optimizer) continue;
-    const auto& parameters = made.event->row->parameters;
-    for (std::size_t i = 0; i < parameters.size() && i < made.event->arguments.size(); ++i) {
-      if (parameters[i].text() != "momentum") continue;
-      const Value momentum = made.event->arguments[i];
-      if (momentum.is(Kind::integer) && record.symbols.value(momentum.integer()) == 0) return false;
-    }
-    return true;
+    const Value momentum = argument(*made.event, "momentum");
+    return !(momentum.is(Kind::integer) && record.symbols.value(momentum.integer()) == 0);
   }
   return false;  // it comes from somewhere else
 }
@@ -68,11 +63,8 @@ bool same_line(const CheckpointRoot& checkpoint_root, const Object* a, const Obj
 bool told_where(const Record& record, const CheckpointRoot& checkpoint_root, const Object* scheduler) {
   const OperationEvent* made = making(checkpoint_root, scheduler);
   if (!made) return false;
-  for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
-    if (made->row->parameters[i].text() == "last_epoch" && made->arguments[i])
-      return !made->arguments[i].is(Kind::integer) ||
-          record.symbols.value(made->arguments[i].integer()) != -1;
-  return false;
+  const Value last = argument(*made, "last_epoch");
+  return last && (!last.is(Kind::integer) || record.symbols.value(last.integer()) != -1);
 }
 
 // " when `args.adam`": where the program chooses this one, if that can be said.

@@ -1,4 +1,6 @@
 // checkpoint/keys: what is read from a checkpoint is not what was written there.
+#include "libraries/table/class_roles.hpp"
+#include "libraries/table/table.hpp"
 #include "rules/checkpoint/files.hpp"
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
@@ -190,7 +192,9 @@ std::string lacking(const Held& one, const Held& other) {
   return found;
 }
 
-bool is_of_module(const OperationEvent& event) { return event.row->path.starts_with("torch.nn.Module."); }
+bool is_of_module(const OperationEvent& event) {
+  return event.row->path.substr(0, event.row->path.rfind('.')) == libraries::table().types().module;
+}
 
 // The key under which the weights lie in what is loaded, where a model is given all of it: what was saved is
 // a dict of several states, or the program itself gives a part of the same file to an optimizer. Empty: they
@@ -264,7 +268,7 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& checkp
 // Is the training continued from the file: is the state of an optimizer loaded from it as well?
 bool is_continued(const CheckpointRoot& checkpoint_root, const FileUse& load) {
   return std::ranges::any_of(checkpoint_root.put, [&](const FileUse& put) {
-    return !put.event->arguments.empty() && put.event->row->path.starts_with("torch.optim.") &&
+    return !put.event->arguments.empty() && put.event->row->path.starts_with(libraries::optimizers) &&
         loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
   });
 }

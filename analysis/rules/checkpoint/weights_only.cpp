@@ -68,17 +68,13 @@ std::string refused_in(Value value, int depth = 0) {
 // What the text says of `weights_only`: nothing, or true. Else nothing is known to be refused.
 enum class Asked : std::uint8_t { no, nothing, yes };
 Asked asks(const Record& record, const OperationEvent& load) {
-  const auto& parameters = load.row->parameters;
-  for (std::size_t i = 0; i < parameters.size() && i < load.arguments.size(); ++i) {
-    const Value given = load.arguments[i];
-    // Another pickle makes what it likes.
-    if (parameters[i].text() == "pickle_module" && given && !given.is(Kind::none)) return Asked::no;
-    if (parameters[i].text() != "weights_only") continue;
-    if (!given || given.is(Kind::none)) return Asked::nothing;
-    return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes ? Asked::yes
-                                                                                              : Asked::no;
-  }
-  return Asked::nothing;
+  // Another pickle makes what it likes.
+  if (const Value pickle = argument(load, "pickle_module"); pickle && !pickle.is(Kind::none))
+    return Asked::no;
+  const Value given = argument(load, "weights_only");
+  if (!given || given.is(Kind::none)) return Asked::nothing;
+  return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes ? Asked::yes
+                                                                                            : Asked::no;
 }
 
 void look_at(

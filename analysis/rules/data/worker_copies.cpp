@@ -37,7 +37,7 @@ bool is_the_same(const values::Instance& dataset, const FunctionStmt& method, co
                 as<NameExpr>(*item.target).id == as<NameExpr>(iterable).id &&
                 item.context->kind == ExprKind::call &&
                 as<CallExpr>(*item.context).function->kind == ExprKind::name &&
-                as<NameExpr>(*as<CallExpr>(*item.context).function).id.text() == "open");
+                says(as<NameExpr>(*as<CallExpr>(*item.context).function).id.text(), Says::opening));
     });
     return opened;
   }
@@ -45,9 +45,8 @@ bool is_the_same(const values::Instance& dataset, const FunctionStmt& method, co
     const auto& call = as<CallExpr>(iterable);
     if (call.function->kind != ExprKind::name) return false;
     const std::string_view name = as<NameExpr>(*call.function).id.text();
-    if (name == "range" || name == "open") return true;
-    constexpr std::string_view passes_on[] = {"enumerate", "iter", "zip", "reversed", "sorted"};
-    return std::ranges::find(passes_on, name) != std::end(passes_on) && !call.arguments.empty() &&
+    if (says(name, Says::counting) || says(name, Says::opening)) return true;
+    return (says(name, Says::passing_on) || says(name, Says::keeping_order)) && !call.arguments.empty() &&
         std::ranges::all_of(
             call.arguments, [&](const Expr* each) { return is_the_same(dataset, method, *each); });
   }

@@ -1,4 +1,5 @@
 // fsdp/clip-grad-norm: torch's clipping of parameters that FullyShardedDataParallel holds one part of.
+#include "libraries/table/class_roles.hpp"
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 
@@ -15,8 +16,7 @@ namespace {
 // Are the gradients parted among the ranks, as far as the arguments say?
 bool shards_gradients(const Wrap& wrap) {
   if (wrap.leaves_out("sharding_strategy")) return true;
-  const Value strategy = wrap.option("sharding_strategy");
-  return strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD");
+  return libraries::keeps_gradients(wrap.option("sharding_strategy")) == symbolic::Answer::no;
 }
 
 // torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0) as model.clip_grad_norm_(1.0)
@@ -44,7 +44,9 @@ void check(const Record& record, Report& report) {
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::operation) return;
       const auto& clip = static_cast<const OperationEvent&>(event);
-      if (!clip.row || clip.row->path != "torch.nn.utils.clip_grad_norm_" || clip.arguments.empty()) return;
+      if (!clip.row || libraries::clipping_of(*clip.row) != libraries::Clipping::own_norm ||
+          clip.arguments.empty())
+        return;
       const Value model = module_of_parameters(clip.arguments[0]);
       const auto wrap = std::find_if(wraps.begin(), wraps.end(), [&](const Wrap& each) {
         return !each.in_place && model && each.event->self.object() == model.object();

@@ -1,5 +1,6 @@
 // fsdp/ignored-modules: parameters that FullyShardedDataParallel leaves alone, and that are trained all the
 // same.
+#include "libraries/table/table.hpp"
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -40,8 +41,8 @@ void check(const Record& record, Report& report) {
     const bool reduces = std::any_of(
         training_root.all.begin(), training_root.all.end(), [](const TrainingEvent& each) {
           return each.event->row->operation == Operation::collective && !each.loops.empty() &&
-              each.event->row->path.starts_with("torch.distributed.") &&
-              each.event->row->path.find("fsdp") == std::string_view::npos;
+              each.event->row->path.starts_with(libraries::table().types().communication) &&
+              !each.event->self.is(values::Kind::instance);
         });
     if (reduces || training_root.handed_over ||
         by_hand(training_root, static_cast<const LoopEvent*>(nullptr)))

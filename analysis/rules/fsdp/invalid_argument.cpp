@@ -1,4 +1,6 @@
 // fsdp/invalid-argument: what FullyShardedDataParallel or fully_shard refuses.
+#include "libraries/table/class_roles.hpp"
+#include "libraries/table/table.hpp"
 #include "rules/fsdp/wraps.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -10,6 +12,7 @@
 namespace stepzero::rules::fsdp::invalid_argument {
 
 using namespace interpreter;
+using libraries::ClassRole;
 using values::Kind;
 
 namespace {
@@ -33,8 +36,8 @@ constexpr std::array<std::string_view, 2> became[] = {
 
 bool is_container(Value module) {
   const auto* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
-  return object && !object->cls && object->native &&
-      (object->native->path == "torch.nn.ModuleList" || object->native->path == "torch.nn.ModuleDict");
+  const ClassRole role = object && !object->cls ? libraries::role_of(object->native) : ClassRole::none;
+  return role == ClassRole::layer_list || role == ClassRole::layer_dict;
 }
 bool is_symbol(Value value, std::string_view ending) {
   return value.is(Kind::library) && value.as<values::LibrarySymbol>()->path.ends_with(ending);
@@ -86,10 +89,9 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
     return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
   if (const Value ignored = wrap.option("ignored_modules"); ignored.is(Kind::instance)) {
     const auto* object = ignored.as<Instance>();
-    const bool is_iterable = !object->native ||
-        object->native->path.find("Sequential") != std::string_view::npos ||
-        object->native->path.find("ModuleList") != std::string_view::npos;
-    if (!is_iterable && object->native->path.starts_with("torch.nn."))
+    const ClassRole role = libraries::role_of(object->native);
+    const bool is_iterable = !object->native || role == ClassRole::layers || role == ClassRole::layer_list;
+    if (!is_iterable && object->native->path.starts_with(libraries::table().types().layers))
       return "`ignored_modules` takes several modules, and this is one: \"should be an iterable of `torch.nn.Module`s\". Pass a list of it.";
   }
   const Value strategy = wrap.option("sharding_strategy");

@@ -31,8 +31,11 @@ bool is_layer(Value item) {
 }
 bool has_role(const Instance& part, ClassRole role) { return libraries::role_of(part.native) == role; }
 
+bool holds_layers(const Instance& part) {
+  return has_role(part, ClassRole::layers) || has_role(part, ClassRole::layer_list);
+}
 bool is_row_of_layers(const Instance& part) {
-  if (!has_role(part, ClassRole::layers)) return false;
+  if (!holds_layers(part)) return false;
   const Value items = attribute(&part, values::ContainerState::items);
   return items.is(Kind::list) &&
       static_cast<std::size_t>(std::ranges::count_if(values::Heap::list_state(items)->items, is_layer)) >=
@@ -55,7 +58,7 @@ std::string layers_of(const Record& record, const Instance& module, int depth = 
     if (!slot->value.is(Kind::instance) || values::is_kept(name.text())) continue;
     const Instance& part = *slot->value.as<Instance>();
     if (is_row_of_layers(part)) return "`" + std::string(name.text()) + "`";
-    if (has_role(part, ClassRole::layers)) continue;
+    if (holds_layers(part)) continue;
     if (depth < deepest_named) {
       if (const std::string inner = layers_of(record, part, depth + 1); !inner.empty())
         return "`" + std::string(name.text()) + "." + inner.substr(1);

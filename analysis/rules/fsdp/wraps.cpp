@@ -69,11 +69,7 @@ void collect(const Block& block, std::vector<Wrap>& wraps, std::vector<Turn>& tu
 
 }  // namespace
 
-Value Wrap::option(std::string_view name) const {
-  for (std::size_t i = 0; i < event->row->parameters.size() && i < event->arguments.size(); ++i)
-    if (event->row->parameters[i].text() == name) return event->arguments[i];
-  return {};
-}
+Value Wrap::option(std::string_view name) const { return argument(*event, name); }
 
 bool Wrap::leaves_out(std::string_view name) const {
   // `**options` may hold anything.

@@ -59,9 +59,7 @@ bool is_mean(const std::vector<const Fact*>& facts) {
     if (!made || !fact->tensor->shape.ndim_known || !fact->tensor->shape.dims.empty()) return false;
     const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
     Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
-    for (std::size_t i = 0; i < made->row->parameters.size() && i < made->arguments.size(); ++i)
-      if (made->row->parameters[i].text() == "reduction" && made->arguments[i])
-        reduction = made->arguments[i];
+    if (const Value given = argument(*made, "reduction")) reduction = given;
     return loss_of(*made) && (!reduction || (reduction.is(Kind::string) && reduction.text() == "mean"));
   });
 }

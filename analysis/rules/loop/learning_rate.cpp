@@ -24,9 +24,7 @@ std::optional<double> number(const Record& record, Value value, bool with_defaul
 // or left to its default.
 std::optional<double> given(
     const Record& record, const OperationEvent& made, std::string_view name, bool with_default) {
-  std::optional<double> found;
-  for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
-    if (made.row->parameters[i].text() == name) found = number(record, made.arguments[i], with_default);
+  std::optional<double> found = number(record, argument(made, name), with_default);
   const Value groups = argument(made, 0);
   if (!groups.is(Kind::list)) return found;
   for (const Value& group : values::Heap::list_state(groups)->items) {

@@ -89,15 +89,15 @@ std::string parameters_text(
 
 // Also by the model itself, whose gradients lie in shards.
 bool clips_gradients(const OperationEvent& event) {
-  return event.row->operation == Operation::clip_gradients || event.row->path.ends_with(".clip_grad_norm_");
+  return event.row->operation == Operation::clip_gradients ||
+      libraries::clipping_of(*event.row) != libraries::Clipping::none;
 }
 // Does the loop's text clip, though this run of it does not?
 bool offers_clipping(const LoopEvent& loop) { return loop.stmt && names(*loop.stmt, Says::clipping); }
 // The shards of the gradients are clipped together by the wrapper alone.
-bool is_sharded(const TrainingRoot& training_root, Value optimizer) {
+bool is_sharded(Value optimizer) {
   const Value parameters = attribute(optimizer, values::OptimizerState::parameters),
               of = attribute(parameters, values::OptimizerState::of);
-  (void)training_root;
   const auto* model = of.is(Kind::instance) ? of.as<Instance>() : nullptr;
   return model && libraries::role_of(model->native) == libraries::ClassRole::shards_model;
 }
@@ -166,9 +166,8 @@ void check(const Record& record, Report& report) {
         fix.title = "Clip the norm of the gradients";
         if (!parameters.empty() && step.event->row->operation == Operation::optimizer_step &&
             insert_before(record, *step.event,
-                is_sharded(training_root, optimizer)
-                    ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)"
-                    : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)",
+                is_sharded(optimizer) ? parameters.substr(0, parameters.rfind('.')) + ".clip_grad_norm_(1.0)"
+                                      : "torch.nn.utils.clip_grad_norm_(" + parameters + ", 1.0)",
                 fix))
           finding->fixes.push_back(std::move(fix));
         break;

@@ -20,8 +20,8 @@ namespace {
 
 // An option of a loss, of the call or of the module; absent if it is not given.
 Value option(const OperationEvent& loss, std::string_view name) {
-  for (std::size_t i = 0; i < loss.row->parameters.size() && i < loss.arguments.size(); ++i)
-    if (loss.row->parameters[i].text() == name) return loss.arguments[i];
+  const auto& parameters = loss.row->parameters;
+  if (std::ranges::find(parameters, syntax::Name(name)) != parameters.end()) return argument(loss, name);
   return loss.self.is(Kind::instance) ? loss.self.as<values::Instance>()->attributes.value(syntax::Name(name))
                                       : Value{};
 }

@@ -252,7 +252,7 @@ bool takes_from(const Record& record, const LoopEvent& loop, const OperationEven
       if (part.kind != syntax::ExprKind::call) return;
       const auto& call = syntax::as<syntax::CallExpr>(part);
       takes = takes ||
-          (call.arguments.size() > 0 && says(last_name(*call.function), Says::taking_next) &&
+          (!call.arguments.empty() && says(last_name(*call.function), Says::taking_next) &&
               call.arguments[0]->kind == syntax::ExprKind::name && last_name(*call.arguments[0]) == name);
     });
   return takes;
@@ -414,8 +414,8 @@ std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, c
   const SourceLines source(record, loop.place.chunk);
   const syntax::Stmt& first = *stmt.body[0];
   std::string loader(record.text(read.event->place));
-  if (loader.starts_with("enumerate(") && loader.ends_with(")") && loader.find(',') == std::string::npos)
-    loader = loader.substr(10, loader.size() - 11);
+  if (stmt.iterable->span == read.event->place.span)
+    loader = record.text({read.event->place.chunk, iterated_in(stmt.iterable)->span});
   if (loader.empty() || loader.find_first_of(" (\n,") != std::string::npos || !source.own_line(first))
     return std::nullopt;
   // Where the loader has it.

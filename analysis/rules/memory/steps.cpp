@@ -24,9 +24,8 @@ struct HasSteps {
 
 bool is_sharded(const Instance& module) {
   if (module.attributes.find(syntax::Name(values::WrapperState::sharded))) return true;
-  const std::string_view path = module.native ? module.native->path : std::string_view{};
   return libraries::role_of(module.native) == libraries::ClassRole::shards_model ||
-      path.starts_with("deepspeed.") || path.starts_with("accelerate.") || path.starts_with("lightning.");
+      libraries::may_shard(module.native);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules::numerics::epsilon {
 
 using values::code;
@@ -16,6 +18,14 @@ using values::Kind;
 using values::Operation;
 
 namespace {
+
+// What a parameter of the row is where the call does not give it.
+std::optional<double> default_of(const values::Row& row, std::string_view name) {
+  const auto at = std::ranges::find(row.parameters, values::Name(name));
+  if (at == row.parameters.end()) return std::nullopt;
+  const values::Constant& constant = row.defaults[static_cast<std::size_t>(at - row.parameters.begin())];
+  return constant.kind == Kind::real ? std::optional(constant.real) : std::nullopt;
+}
 
 constexpr double smallest_half = 5.9604645e-8;  // 2^-24: half of it and less is 0
 
@@ -85,14 +95,11 @@ void check(const Record& record, Report& report) {
   }
   visit_operations(record, [&](const OperationEvent& made) {
     if (made.row->operation != Operation::optimizer_made || made.arguments.empty()) return;
-    std::optional<double> eps;
-    for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
-      if (made.row->parameters[i].text() == "eps") eps = number(record, made.arguments[i]);
-    const std::string_view name = made.row->path.substr(made.row->path.rfind('.') + 1);
-    // Those that divide by the root of an average plus eps.
-    if (!eps && name.find("Adam") != std::string_view::npos && name.find("Adamax") == std::string_view::npos)
-      eps = 1e-8;
-    if (!eps || *eps <= 0 || *eps >= smallest_half / 2 || name.find("Adam") == std::string_view::npos) return;
+    // What an optimizer has an eps for is a division by what squared gradients leave, plus eps.
+    const Value given_eps = argument(made, "eps");
+    const std::optional<double> eps = given_eps ? number(record, given_eps) : default_of(*made.row, "eps");
+    const std::string_view name = values::last_name(made.row->path);
+    if (!eps || *eps <= 0 || *eps >= smallest_half / 2) return;
     const Value given = made.arguments[0];
     if (!given.is(Kind::instance)) return;
     const values::Slot* of = given.as<values::Instance>()->attributes.find(
@@ -114,7 +121,7 @@ extern constexpr Rule rule = complete({
     .summary = "an epsilon is too small for the precision that it is used in",
     .why =
         "An epsilon keeps a division or a root away from 0. The smallest number of float16 is 6e-08: `x.pow(2).mean(-1) + 1e-12` in float16 is the mean itself, and a row of zeros "
-        "becomes nan. Adam adds eps=1e-8 to the root of the average squared gradient, in the type of the weights: with weights in pure float16 both are 0.",
+        "becomes nan. Adam, RMSprop and Adagrad add an eps of 1e-8 or 1e-10 to the root of an average squared gradient, in the type of the weights: with weights in pure float16 both are 0.",
     .wrong = "x = x.half()\n"
              "x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-12)\n",
     .right = "x32 = x.float()\n"

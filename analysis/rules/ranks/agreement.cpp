@@ -1,5 +1,7 @@
 #include "rules/ranks/agreement.hpp"
 
+#include "libraries/table/class_roles.hpp"
+
 #include <algorithm>
 
 namespace stepzero::rules {
@@ -297,18 +299,10 @@ std::string_view named_argument(const JobView& view, const OperationEvent& event
 
 // What a reduction does with the parts: "SUM"; empty where it is not known, or there is nothing to do.
 std::string_view operation_of(const CommEvent& comm) {
-  for (std::size_t i = 0; i < comm.event->row->parameters.size() && i < comm.event->arguments.size(); ++i) {
-    if (comm.event->row->parameters[i].text() != "op") continue;
-    const values::Value given = comm.event->arguments[i];
-    if (!given) return "SUM";
-    // The members of ReduceOp that have rows are unknowns of those names.
-    const std::string_view path = given.is(values::Kind::library) ? given.as<values::LibrarySymbol>()->path
-        : given.is(values::Kind::unknown)                         ? given.as<values::Unknown>()->name
-                                                                  : std::string_view{};
-    if (path.find("ReduceOp.") == std::string_view::npos) return {};
-    return path.substr(path.rfind('.') + 1);
-  }
-  return {};
+  if (std::ranges::find(comm.event->row->parameters, values::Name("op")) == comm.event->row->parameters.end())
+    return {};
+  const values::Value given = argument(*comm.event, "op");
+  return given ? libraries::reduction_of(given) : libraries::usual_reduction;
 }
 
 }  // namespace

@@ -210,10 +210,8 @@ void CommRecorder::work(const OperationEvent& event, const CommEvent& made) {
 }
 
 void CommRecorder::note_limit(const OperationEvent& event, const std::string& group) {
-  for (std::size_t i = 0; i < event.row->parameters.size(); ++i)
-    if (event.row->parameters[i].text() == "timeout")
-      if (const Value limit = argument_at(event, static_cast<int>(i)); limit && !limit.is(Kind::none))
-        trace_.limits[group] = seconds(limit);
+  if (const Value limit = argument(event, "timeout"); limit && !limit.is(Kind::none))
+    trace_.limits[group] = seconds(limit);
 }
 
 // How many rows of the tensor are for each rank, if that is given as a list and known; none where they are

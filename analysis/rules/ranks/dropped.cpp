@@ -1,5 +1,6 @@
 // Where a function leaves what a call of it returns. Reads the text of one function: knows names, lists and
 // dictionaries, no aliases.
+#include "rules/name_hints.hpp"
 #include "rules/ranks/requests.hpp"
 #include "rules/shape/blocks.hpp"
 #include "rules/source.hpp"
@@ -78,8 +79,8 @@ private:
     }
     case ExprKind::call: {  // the one request of a list: batch_isend_irecv(…).pop()
       const auto& call = as<CallExpr>(*expr);
-      return call.function->kind == ExprKind::attribute && call.arguments.size() == 0 &&
-          as<AttributeExpr>(*call.function).attribute.text() == "pop" &&
+      return call.function->kind == ExprKind::attribute && call.arguments.empty() &&
+          is_attribute(*call.function, Says::taking_out) &&
           is(as<AttributeExpr>(*call.function).object, value);
     }
     default: return false;
@@ -92,23 +93,23 @@ private:
     const auto& call = as<CallExpr>(*expr);
     if (call.function->kind == ExprKind::attribute) {
       const auto& method = as<AttributeExpr>(*call.function);
-      return is(method.object, value) && call.arguments.size() == 0 &&
-          (method.attribute.text() == "values" || method.attribute.text() == "items");
+      return is(method.object, value) && call.arguments.empty() &&
+          says(method.attribute.text(), Says::giving_items);
     }
     return call.function->kind == ExprKind::name && call.arguments.size() == 1 &&
-        as<NameExpr>(*call.function).id.text() == "enumerate" && iterates(call.arguments[0], value);
+        says(as<NameExpr>(*call.function).id.text(), Says::passing_on) && iterates(call.arguments[0], value);
   }
   // works.append(call), works.extend(call.values())
   bool put_into_list(const Expr& expr, Span value) {
     if (expr.kind != ExprKind::call) return false;
     const auto& call = as<CallExpr>(expr);
-    if (call.function->kind != ExprKind::attribute || call.arguments.size() == 0 || call.keywords.size() != 0)
+    if (call.function->kind != ExprKind::attribute || call.arguments.empty() || !call.keywords.empty())
       return false;
     const auto& method = as<AttributeExpr>(*call.function);
     const std::string_view name = method.attribute.text();
     const Expr* last = call.arguments[call.arguments.size() - 1];
-    const bool puts = ((name == "append" || name == "add" || name == "insert") && holds(last, value)) ||
-        (name == "extend" && (holds(last, value) || iterates(last, value)));
+    const bool puts = (says(name, Says::putting) && holds(last, value)) ||
+        (says(name, Says::extending) && (holds(last, value) || iterates(last, value)));
     return puts && keeps(*method.object, nullptr);
   }
 
@@ -226,9 +227,7 @@ private:
     if (value.kind == ExprKind::list || value.kind == ExprKind::dict || value.kind == ExprKind::comprehension)
       return true;
     if (value.kind != ExprKind::call || as<CallExpr>(value).function->kind != ExprKind::name) return false;
-    const std::string_view name = as<NameExpr>(*as<CallExpr>(value).function).id.text();
-    return name == "list" || name == "dict" || name == "set" || name == "deque" || name == "defaultdict" ||
-        name == "OrderedDict";
+    return says(as<NameExpr>(*as<CallExpr>(value).function).id.text(), Says::making_container);
   }
   // Is it a list or dictionary that the function makes? What a parameter or an attribute holds is another's,
   // too.
@@ -263,16 +262,17 @@ private:
       if (call.function->kind != ExprKind::attribute || as<AttributeExpr>(*call.function).object != &name)
         return;
       const std::string_view method = as<AttributeExpr>(*call.function).attribute.text();
-      harmless = harmless || method == "append" || method == "extend" || method == "add" ||
-          method == "insert" || method == "clear";
+      harmless = harmless || says(method, Says::putting) || says(method, Says::extending) ||
+          says(method, Says::emptying);
     });
     if (harmless) return true;
     for_each_expression(function_, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
       const auto& call = as<CallExpr>(expr);
       harmless = harmless ||
-          (call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == "len" &&
-              call.arguments.size() == 1 && call.arguments[0] == &name);
+          (call.function->kind == ExprKind::name &&
+              says(as<NameExpr>(*call.function).id.text(), Says::measuring) && call.arguments.size() == 1 &&
+              call.arguments[0] == &name);
     });
     return harmless;
   }

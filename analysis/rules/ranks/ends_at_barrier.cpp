@@ -1,4 +1,5 @@
 // Communication that is started before a barrier: what the function reads between the two.
+#include "rules/name_hints.hpp"
 #include "rules/ranks/communication.hpp"
 #include "rules/ranks/requests.hpp"
 #include "rules/source.hpp"
@@ -86,8 +87,7 @@ public:
 private:
   static bool puts_into_list(const CallExpr& call) {
     return call.function->kind == ExprKind::attribute && call.arguments.size() == 1 &&
-        as<AttributeExpr>(*call.function).attribute.text() == "append" &&
-        call.arguments[0]->kind == ExprKind::name;
+        is_attribute(*call.function, Says::collecting) && call.arguments[0]->kind == ExprKind::name;
   }
   // The same object, or a list of it.
   static bool holds_it(values::Value value, values::Value given, int depth) {

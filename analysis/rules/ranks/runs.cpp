@@ -40,9 +40,7 @@ symbolic::Answer in_several(const Record& record, Cond condition) {
         : inner == symbolic::Answer::no   ? symbolic::Answer::yes
                                           : inner;
   }
-  if (const auto group = record.conditions.find("torch.distributed.is_initialized");
-      group != record.conditions.end() && group->second == condition)
-    return symbolic::Answer::yes;  // who communicates has a process group
+  if (asks_for_group(record, condition)) return symbolic::Answer::yes;
   const auto world = record.roles[static_cast<int>(symbolic::Role::world_size)];
   if (!world) return record.symbols.evaluate(condition, {});
   constexpr std::int64_t sizes[] = {2, 3, 4, 64};

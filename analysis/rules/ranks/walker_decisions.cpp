@@ -87,13 +87,8 @@ Answer RankWalker::unasked(Cond condition) {
   const auto [known, fresh] = own_.unasked.try_emplace(condition, Answer::unknown);
   if (!fresh) return known->second;
   Cond ignored = nullptr;
-  const Answer answer = decide_by_parts(symbols_, condition, ignored, [&](Cond part) {
-    // Who communicates has a process group.
-    if (const auto it = record_.conditions.find("torch.distributed.is_initialized");
-        it != record_.conditions.end() && it->second == part)
-      return Answer::yes;
-    return symbols_.evaluate(part, {});
-  });
+  const Answer answer = decide_by_parts(symbols_, condition, ignored,
+      [&](Cond part) { return asks_for_group(record_, part) ? Answer::yes : symbols_.evaluate(part, {}); });
   return own_.unasked[condition] = answer;
 }
 

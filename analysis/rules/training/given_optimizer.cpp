@@ -22,9 +22,7 @@ namespace {
 // Does it leave an optimizer where it is, and as it is? Methods by what their rows mean; and what optimizers,
 // and those that wrap one, hold.
 bool leaves_as_it_is(std::string_view attribute) {
-  constexpr std::array<std::string_view, 5> held = {
-      "param_groups", "defaults", "state", "optim", "optimizer"};
-  if (std::ranges::find(held, attribute) != held.end()) return true;
+  if (says(attribute, Says::of_optimizer) || says(attribute, Says::inside_optimizer)) return true;
   const values::Row* row = libraries::table().find("torch.optim.Optimizer." + std::string(attribute));
   return row &&
       (row->operation == Operation::zero_grad || row->operation == Operation::optimizer_step ||
@@ -39,12 +37,8 @@ bool is_kept(
     for_each_expression(*stmt, [&](const syntax::Expr& expr) {
       // A scaler steps it, which is seen; apex's way to scale a loss takes it for the scale that belongs to
       // it.
-      const auto scales = [&](std::string_view called) {
-        return called.ends_with("scale_loss") || called.ends_with("scaler.step") ||
-            called.ends_with("scaler.unscale_");
-      };
       if (expr.kind == syntax::ExprKind::call &&
-          scales(record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span})))
+          says(record.text({chunk, syntax::as<syntax::CallExpr>(expr).function->span}), Says::scaling_by))
         for (const syntax::Expr* argument : syntax::as<syntax::CallExpr>(expr).arguments)
           known += record.text({chunk, argument->span}) == name;
       // `optimizer is not None`

@@ -1,5 +1,6 @@
 #include "rules/training/training.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "libraries/torch/meaning/gradients.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
@@ -380,14 +381,10 @@ namespace {
 bool scales(const syntax::AugAssignStmt& written) {
   return written.op == syntax::BinaryOp::div || written.op == syntax::BinaryOp::mul;
 }
-bool reduces(const OperationEvent& event) {
-  return event.row->operation == Operation::collective &&
-      event.row->path.find("reduce") != std::string_view::npos;
-}
 // Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a
 // sum over the ranks, or nothing?
 bool only_changes_gradient(const Record& record, const OperationEvent& event) {
-  if (event.row->operation == Operation::collective) return reduces(event);
+  if (event.row->operation == Operation::collective) return libraries::reduces(*event.row);
   if (remakes_gradient(record, event)) return true;
   if (event.row->operation != Operation::gradient_written) return false;
   // `p.grad /= n` writes what it has computed.
@@ -463,7 +460,7 @@ bool steps_by_hand(const Record& record, const TrainingRoot& training_root) {
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (in_optimizer(*each.event)) return false;
     return each.event->row->operation == Operation::gradient_written || works_on_gradients(*each.event)
-        ? !remakes_gradient(record, *each.event) && !reduces(*each.event)
+        ? !remakes_gradient(record, *each.event) && !libraries::reduces(*each.event->row)
         : each.event->row->operation == Operation::weights_written && !each.event->arguments.empty() &&
             holds_gradient(each.event->arguments[0]);
   });
