@@ -2,10 +2,13 @@
 
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
+#include "rules/training/edits.hpp"
 #include "rules/training/given_optimizer.hpp"
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 namespace stepzero::rules {
 
@@ -191,40 +194,48 @@ std::vector<std::string> optimizers_at_hand(const Record& record, Place place, c
   return names;
 }
 
+// Gradients that the run has seen cleared: by what, as the program calls it, and where.
+struct Cleared {
+  std::string by;
+  Place place;
+};
+
 }  // namespace
 
 std::vector<NeverStepped> never_stepped(const Record& record) {
   std::vector<NeverStepped> found;
   std::set<std::pair<const FunctionStmt*, std::string>> asked;
+  std::map<const FunctionStmt*, std::vector<Cleared>> all_cleared;
+  visit_operations(record, [&](const OperationEvent& event) {
+    if (event.row->operation != Operation::zero_grad || !record.in_file(event.place)) return;
+    const std::string by = object_text(record, event, "");
+    const Place place = as_it_stands(record, event.place);
+    if (const FunctionStmt* function = by.empty() ? nullptr : function_around(record, place))
+      all_cleared[function].push_back({by, place});
+  });
   visit_operations(record, [&](const OperationEvent& backward) {
     if (backward.row->operation != Operation::backward || !record.in_file(backward.place)) return;
     const Place place = as_it_stands(record, backward.place);
     const FunctionStmt* function = function_around(record, place);
     if (!function) return;
-    const std::uint32_t chunk = place.chunk;
     const Stmt* loop = loop_around(record, place);
-    for (const Stmt* stmt : function->body)
-      for_each_method_call(*stmt, [&](const MethodCall& each) {
-        const std::string clearing(record.text({chunk, each.object->span}));
-        const Place cleared{chunk, each.call->span};
-        if (!says(each.method, Says::clearing) || clearing.find_first_of("([") != std::string::npos ||
-            function_around(record, cleared) != function)
-          return;
-        const bool in_loop = loop && loop_around(record, cleared) == loop;
-        const bool itself = is_optimizer(clearing);
-        for (const std::string& name :
-            itself ? std::vector{clearing} : optimizers_at_hand(record, place, *function)) {
-          // Whoever calls the function may step what he gave it.
-          if (!in_loop && (!itself || name.find('.') == std::string::npos)) continue;
-          const bool of_object = name.find('.') != std::string::npos;
-          if (!asked.insert({function, name}).second || (of_object && !of_plain_class(record, place)))
-            continue;
-          const std::string last = name.substr(name.rfind('.') + 1);
-          if (may_step_otherwise(*function, last, !itself)) continue;
-          if (Uses(where_stepped(record, place, *function, name, in_loop), last).only_known())
-            found.push_back({name, clearing, &backward, cleared, in_loop});
-        }
-      });
+    const auto of_function = all_cleared.find(function);
+    if (of_function == all_cleared.end()) return;
+    for (const auto& [clearing, cleared] : of_function->second) {
+      const bool in_loop = loop && loop_around(record, cleared) == loop;
+      const bool itself = is_optimizer(clearing);
+      for (const std::string& name :
+          itself ? std::vector{clearing} : optimizers_at_hand(record, place, *function)) {
+        // Whoever calls the function may step what he gave it.
+        if (!in_loop && (!itself || name.find('.') == std::string::npos)) continue;
+        const bool of_object = name.find('.') != std::string::npos;
+        if (!asked.insert({function, name}).second || (of_object && !of_plain_class(record, place))) continue;
+        const std::string last = name.substr(name.rfind('.') + 1);
+        if (may_step_otherwise(*function, last, !itself)) continue;
+        if (Uses(where_stepped(record, place, *function, name, in_loop), last).only_known())
+          found.push_back({name, clearing, &backward, cleared, in_loop});
+      }
+    }
   });
   return found;
 }
