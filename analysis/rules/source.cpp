@@ -8,12 +8,12 @@ using namespace syntax;
 
 namespace {
 
-bool descend(Block block, Span span, std::vector<Enclosing>& path) {
+bool descend(syntax::Block block, Span span, std::vector<Enclosing>& path) {
   for (std::size_t i = 0; i < block.size(); ++i) {
     if (!block[i]->span.holds(span)) continue;
     path.push_back({block[i], block, i});
     bool deeper = false;
-    for_each_block(*block[i], [&](Block inner) { deeper = deeper || descend(inner, span, path); });
+    for_each_block(*block[i], [&](syntax::Block inner) { deeper = deeper || descend(inner, span, path); });
     return true;
   }
   return false;
@@ -81,7 +81,7 @@ std::vector<Enclosing> enclosing(const Stmt& root, Span span) {
   path.push_back({&root, {}, 0});
   if (!root.span.holds(span)) return {};
   bool found = false;
-  for_each_block(root, [&](Block inner) { found = found || descend(inner, span, path); });
+  for_each_block(root, [&](syntax::Block inner) { found = found || descend(inner, span, path); });
   return path;
 }
 
@@ -90,7 +90,7 @@ bool leaves(const Stmt& stmt) {
     return true;
   if (stmt.kind == StmtKind::function || stmt.kind == StmtKind::class_) return false;
   bool found = false;
-  for_each_block(stmt, [&](Block block) {
+  for_each_block(stmt, [&](syntax::Block block) {
     for (const Stmt* inner : block) found = found || leaves(*inner);
   });
   return found;

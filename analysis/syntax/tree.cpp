@@ -199,12 +199,13 @@ std::vector<Node> make_kinds() {
   for (const Entry& entry : named) nodes[1].emplace(entry.name, entry.node);
   const TSLanguage* language = tree_sitter_python();
   std::vector<Node> kinds(ts_language_symbol_count(language), Node::other);
-  for (TSSymbol symbol = 0; symbol < kinds.size(); ++symbol) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    const auto symbol = static_cast<TSSymbol>(i);
     const TSSymbolType type = ts_language_symbol_type(language, symbol);
     if (type != TSSymbolTypeRegular && type != TSSymbolTypeAnonymous) continue;
     const auto& of_type = nodes[type == TSSymbolTypeRegular];
     if (const auto found = of_type.find(ts_language_symbol_name(language, symbol)); found != of_type.end())
-      kinds[symbol] = found->second;
+      kinds[i] = found->second;
   }
   return kinds;
 }

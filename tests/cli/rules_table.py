@@ -26,10 +26,10 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | [ranks](ranks/README.md) | the ranks of a job compared, for all rules that ask; no rule lives there, and no rule starts a run |
 | `walk`, `ways` | the feasible paths of several processes through a recorded block; the search through ways, and conditions decided by their parts |
 | `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
-| `specialised` | which rule reports a problem that two families could report |
+| `specialized` | which rule reports a problem that two families could report |
 | `losses` | which tensors a loss computed, and of what |
 | `classes` | what classes of the program derive from, their methods, the functions that ran |
-| `source` | syntax at a place, edits that keep comments and indentation |
+| `source`, `call_at` | syntax at a place, edits that keep comments and indentation |
 | `sentences`, `digits` | messages as sentences, and where a condition stands in them; numbers in messages |
 
 A new rule is a file in its family, in a namespace `stepzero::rules::FAMILY::FILE` of its own, and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then

@@ -186,21 +186,17 @@ std::optional<std::string> real_text(double value, const Spec& spec) {
     break;
   case 'f':
   case 'F':
-    std::snprintf(buffer, sizeof buffer, "%.*f", spec.precision < 0 ? 6 : spec.precision, magnitude);
-    digits = buffer;
-    break;
   case 'e':
-    std::snprintf(buffer, sizeof buffer, "%.*e", spec.precision < 0 ? 6 : spec.precision, magnitude);
-    digits = buffer;
-    break;
   case 'E':
-    std::snprintf(buffer, sizeof buffer, "%.*E", spec.precision < 0 ? 6 : spec.precision, magnitude);
+  case 'g': {
+    const char* form = spec.type == 'e' ? "%.*e"
+        : spec.type == 'E'              ? "%.*E"
+        : spec.type == 'g'              ? "%.*g"
+                                        : "%.*f";
+    std::snprintf(buffer, sizeof buffer, form, spec.precision < 0 ? 6 : spec.precision, magnitude);
     digits = buffer;
     break;
-  case 'g':
-    std::snprintf(buffer, sizeof buffer, "%.*g", spec.precision < 0 ? 6 : spec.precision, magnitude);
-    digits = buffer;
-    break;
+  }
   case '%':
     std::snprintf(buffer, sizeof buffer, "%.*f%%", spec.precision < 0 ? 6 : spec.precision, magnitude * 100);
     digits = buffer;

@@ -33,7 +33,7 @@ bool is_of_any_class(const values::Function& function, const values::Scope& scop
 bool may_be_replaced(const values::Function& function, const values::Scope& scope) {
   if (!function.owner) return false;
   const auto& parameters = function.parameters->list;
-  const values::Slot* self = parameters.size() > 0 ? scope.names.find(parameters[0].name) : nullptr;
+  const values::Slot* self = !parameters.empty() ? scope.names.find(parameters[0].name) : nullptr;
   if (!self || !self->value.is(Kind::instance)) return true;
   const auto* object = self->value.as<values::Instance>();
   return object->symbolic || object->open || !object->cls || object->cls->open ||

@@ -286,7 +286,7 @@ bool leaves_failures(Interpreter& run, Value type) {
 }
 // A handler that only tells of the failure, cleans up and lets it go on saves no run from it.
 bool raises_again(const ExceptHandler& handler) {
-  if (handler.body.size() == 0 || handler.body.back()->kind != StmtKind::raise) return false;
+  if (handler.body.empty() || handler.body.back()->kind != StmtKind::raise) return false;
   bool leaves = false;
   for (const Stmt* stmt : handler.body)
     syntax::for_each_statement(*stmt, [&](const Stmt& part) {

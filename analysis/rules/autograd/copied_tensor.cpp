@@ -1,4 +1,5 @@
 // autograd/copied-tensor: `torch.tensor` of a tensor, which leaves its history behind.
+#include "rules/call_at.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -10,16 +11,6 @@ namespace stepzero::rules::autograd::copied_tensor {
 using values::code;
 
 namespace {
-
-const syntax::CallExpr* call_at(const Record& record, values::Place place) {
-  const syntax::CallExpr* found = nullptr;
-  if (place && record.chunk(place).statement())
-    for_each_expression(*record.chunk(place).statement(), [&](const syntax::Expr& expr) {
-      if (expr.kind == syntax::ExprKind::call && expr.span == place.span)
-        found = &syntax::as<syntax::CallExpr>(expr);
-    });
-  return found;
-}
 
 // `torch.tensor(x)` is `x.detach().clone()`; with a dtype or a device it is more.
 std::optional<Fix> cloned(const Record& record, Report& report, values::Place place) {

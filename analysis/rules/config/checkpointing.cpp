@@ -1,5 +1,6 @@
 // config/checkpointing: activation checkpointing that loses gradients, or refuses its arguments.
 #include "libraries/table/class_roles.hpp"
+#include "rules/call_at.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/parts.hpp"
@@ -119,16 +120,6 @@ void check_drawn(const OperationEvent& event, Report& report, Once& once) {
           {{report.location({event.place.chunk, each.value->span}), "True"}}});
 }
 
-const syntax::CallExpr* written_call(const Record& record, Place place) {
-  const syntax::CallExpr* found = nullptr;
-  if (place && record.chunk(place).statement())
-    syntax::for_each_expression(*record.chunk(place).statement(), [&](const syntax::Expr& expr) {
-      if (expr.kind == syntax::ExprKind::call && expr.span == place.span)
-        found = &syntax::as<syntax::CallExpr>(expr);
-    });
-  return found;
-}
-
 const syntax::Expr* asks_for_cache(const syntax::CallExpr& call) {
   for (const syntax::Keyword& each : call.keywords)
     if (each.name.text() == "use_cache" && each.value->kind == syntax::ExprKind::boolean &&
@@ -159,7 +150,7 @@ void check_cache(const Record& record, Report& report) {
       break;
     case Operation::eval_mode: model.trains = false; break;
     case Operation::forward: {
-      const syntax::CallExpr* call = model.trains && model.recomputes ? written_call(record, event.place)
+      const syntax::CallExpr* call = model.trains && model.recomputes ? call_at(record, event.place)
                                                                       : nullptr;
       const syntax::Expr* asked = call ? asks_for_cache(*call) : nullptr;
       if (!asked || !once(event.place)) return;

@@ -1,5 +1,6 @@
 #include "rules/config/framework_batch.hpp"
 
+#include "rules/call_at.hpp"
 #include "rules/source.hpp"
 #include "syntax/walk.hpp"
 
@@ -23,14 +24,7 @@ Value value_of(const Record& record, std::uint32_t chunk, syntax::Span span) {
 }
 // The call that made the object.
 const syntax::CallExpr* made_by(const Record& record, Value object) {
-  const Place born = object.is(Kind::instance) ? object.object()->born : Place{};
-  if (!born || born.chunk >= record.chunks.size() || !record.chunk(born).statement()) return nullptr;
-  const syntax::CallExpr* found = nullptr;
-  for_each_expression(*record.chunk(born).chunk->stmt, [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::call && expr.span == born.span)
-      found = &syntax::as<syntax::CallExpr>(expr);
-  });
-  return found;
+  return object.is(Kind::instance) ? call_at(record, object.object()->born) : nullptr;
 }
 const syntax::Expr* given(const syntax::CallExpr& call, std::string_view name, std::size_t place) {
   for (const syntax::Keyword& each : call.keywords)

@@ -22,7 +22,7 @@ public:
 
   std::vector<Fix> fixes() {
     const auto path = enclosing(*record_.chunk(mismatch_.place).chunk->stmt, mismatch_.place.span);
-    if (path.empty() || path.back().block.size() == 0) return {};
+    if (path.empty() || path.back().block.empty()) return {};
     const Block block = path.back().block;
     const std::size_t at = path.back().index;
     if (at + 1 >= block.size() || !source_.own_line(*block[at]) || !source_.own_line(*block[at + 1]))

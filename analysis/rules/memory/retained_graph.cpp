@@ -1,9 +1,11 @@
 // memory/retained-graph: losses or outputs are kept from iteration to iteration with all that they were
 // computed from.
 #include "interpreter/calls/unseen.hpp"
+#include "rules/call_at.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/memory/second_backward.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -326,15 +328,11 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
 }
 
 // The name whose backward it is, as `loss` of `loss.backward()`; null: another expression.
-const Expr* name_of(const Enclosing& at, const OperationEvent& backward) {
-  const Expr* found = nullptr;
-  for_each_expression(*at.stmt, [&](const Expr& expr) {
-    if (expr.kind != ExprKind::call || !(expr.span == backward.place.span)) return;
-    const Expr& function = *as<CallExpr>(expr).function;
-    if (function.kind == ExprKind::attribute && as<AttributeExpr>(function).object->kind == ExprKind::name)
-      found = as<AttributeExpr>(function).object;
-  });
-  return found;
+const Expr* name_of(const Record& record, const OperationEvent& backward) {
+  const CallExpr* call = call_at(record, backward.place);
+  if (!call || call->function->kind != ExprKind::attribute) return nullptr;
+  const Expr* object = as<AttributeExpr>(*call->function).object;
+  return object->kind == ExprKind::name ? object : nullptr;
 }
 bool assigns(const Stmt& stmt, Name name) {
   bool any = false;
@@ -353,7 +351,7 @@ bool begins_anew(const Stmt& function, const Stmt& loop, Name list) {
     const auto& assign = as<AssignStmt>(stmt);
     if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name ||
         !(as<NameExpr>(*assign.targets[0]).id == list) || assign.value->kind != ExprKind::list ||
-        as<ListExpr>(*assign.value).elements.size() != 0)
+        !as<ListExpr>(*assign.value).elements.empty())
       return;
     if (!loop.span.holds(stmt.span)) {
       before = before || stmt.span.end <= loop.span.begin;
@@ -376,8 +374,7 @@ void look_for_lists_begun_anew(
     if (each.stmt->kind == StmtKind::function) function = each.stmt, loop = nullptr;
     if (each.stmt->kind == StmtKind::for_ || each.stmt->kind == StmtKind::while_) loop = each.stmt;
   }
-  const Expr* loss = function && loop && loop == training.loop->stmt ? name_of(path.back(), backward)
-                                                                     : nullptr;
+  const Expr* loss = function && loop && loop == training.loop->stmt ? name_of(record, backward) : nullptr;
   if (!loss || !repeats(*training.loop)) return;
   const Name name = as<NameExpr>(*loss).id;
   for (std::size_t i = path.back().index + 1; i < path.back().block.size(); ++i) {

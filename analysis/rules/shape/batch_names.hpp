@@ -1,7 +1,9 @@
-// The names that an assignment or a loop gives values to, and old ways to bring a batch to a device. Shared
-// by the searches for batches that stay where they are.
+// A loop over batches around a call of a model: the loop, the names that hold its batch, and what is known of
+// devices in it. Shared by the searches for batches that stay where they are.
 #pragma once
 
+#include "interpreter/record.hpp"
+#include "rules/report.hpp"
 #include "syntax/walk.hpp"
 
 #include <set>
@@ -9,20 +11,25 @@
 
 namespace stepzero::rules {
 
-inline void add_names_of(const syntax::Expr& target, std::set<std::string_view>& names) {
-  syntax::for_each_expression(target, [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::name) names.insert(syntax::as<syntax::NameExpr>(expr).id.text());
-  });
-}
+struct BatchLoop {
+  const syntax::FunctionStmt* function = nullptr;
+  const syntax::ForStmt* loop = nullptr;  // the innermost in it
+};
+BatchLoop batch_loop_around(const Record& record, Place place);
+
+// Of a model that is not seen the call is found by its place; null where there is none.
+const syntax::CallExpr* call_of(const Record& record, const OperationEvent& event);
+
+// The names in the target of an assignment or a loop.
+void add_names_of(const syntax::Expr& target, std::set<std::string_view>& names);
+// Those that hold the loop's batch at some time, where `base` says of which name an expression gives a part.
+std::set<std::string_view> names_of_batch(
+    const syntax::ForStmt& loop, std::string_view (*base)(const syntax::Expr*));
 
 // `x.type(Tensor)`: the old names of types say the device as well. A dtype is written `torch.float32`.
-inline bool may_take_device(const syntax::CallExpr& call) {
-  if (call.function->kind != syntax::ExprKind::attribute || call.arguments.size() != 1 ||
-      syntax::as<syntax::AttributeExpr>(*call.function).attribute.text() != "type")
-    return false;
-  const syntax::Expr& type = *call.arguments[0];
-  return type.kind != syntax::ExprKind::attribute ||
-      syntax::as<syntax::AttributeExpr>(type).attribute.text().ends_with("Tensor");
-}
+bool may_take_device(const syntax::CallExpr& call);
+
+// Does the run find in the span, or in what is called from there, that tensors lie on two devices?
+bool fails_by_device(const Record& record, std::uint32_t chunk, syntax::Span span);
 
 }  // namespace stepzero::rules

@@ -1,6 +1,7 @@
 #include "rules/shape/shape_text.hpp"
 
 #include "libraries/torch/meaning/op_form.hpp"
+#include "rules/call_at.hpp"
 #include "rules/source.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
@@ -94,12 +95,7 @@ std::optional<Fix> edit_constructor(const Record& record, const ProblemEvent& pr
   if (!problem.self.is(Kind::instance)) return std::nullopt;
   const values::Place made = problem.self.object()->born;
   if (!record.in_file(made)) return std::nullopt;
-  // The constructor call is found again by its place.
-  const syntax::CallExpr* call = nullptr;
-  for_each_expression(*record.chunk(made).chunk->stmt, [&](const syntax::Expr& expr) {
-    if (expr.kind == syntax::ExprKind::call && expr.span == made.span)
-      call = &syntax::as<syntax::CallExpr>(expr);
-  });
+  const syntax::CallExpr* call = call_at(record, made);
   if (!call) return std::nullopt;
   const auto* native = problem.self.as<values::Instance>()->native;
   if (!native || !native->row) return std::nullopt;

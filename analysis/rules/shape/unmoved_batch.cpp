@@ -29,35 +29,9 @@ std::string_view base_of(const Expr* expr) {
     }
 }
 
-// The names of a loop that hold its batch or parts of it, as they came.
-std::set<std::string_view> parts_of_batch(const ForStmt& loop) {
-  std::set<std::string_view> names;
-  add_names_of(*loop.target, names);
-  for (bool grows = true; grows;) {
-    const std::size_t before = names.size();
-    for_each_statement(loop, [&](const Stmt& stmt) {
-      if (stmt.kind != StmtKind::assign || !as<AssignStmt>(stmt).value) return;
-      const std::string_view base = base_of(as<AssignStmt>(stmt).value);
-      if (base.empty() || !names.contains(base)) return;
-      for (const Expr* target : as<AssignStmt>(stmt).targets)
-        if (target->kind == ExprKind::name || target->kind == ExprKind::tuple ||
-            target->kind == ExprKind::list)
-          add_names_of(*target, names);
-    });
-    grows = names.size() > before;
-  }
-  return names;
-}
-
 // `loader`, `enumerate(loader)`, `tqdm(enumerate(loader), total=n)`: the loader; null if it has no name.
 const NameExpr* loader_of(const Expr* iterable) {
-  while (iterable->kind == ExprKind::call) {
-    const auto& call = as<CallExpr>(*iterable);
-    if (call.arguments.empty() || call.function->kind != ExprKind::name) return nullptr;
-    const std::string_view name = as<NameExpr>(*call.function).id.text();
-    if (name != "enumerate" && name != "tqdm" && name != "iter") return nullptr;
-    iterable = call.arguments[0];
-  }
+  iterable = iterated_in(iterable);
   return iterable->kind == ExprKind::name ? &as<NameExpr>(*iterable) : nullptr;
 }
 
@@ -108,52 +82,13 @@ const Expr* first_input(const CallExpr& call) {
   return call.keywords.empty() || call.keywords[0].name.text().empty() ? nullptr : call.keywords[0].value;
 }
 
-bool fails_by_device(const Record& record, std::uint32_t chunk, Span span) {
-  bool found = false;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
-    found = found ||
-        (problem.problem == values::ProblemKind::device && problem.place.chunk == chunk &&
-            span.begin <= problem.place.span.begin && problem.place.span.end <= span.end);
-  });
-  return found;
-}
-
-struct Around {
-  const FunctionStmt* function = nullptr;
-  const ForStmt* loop = nullptr;  // the innermost in the function
-};
-Around around(const Record& record, Place place) {
-  Around found;
-  const ChunkOf& chunk = record.chunk(place);
-  if (!chunk.statement()) return found;
-  for (const Enclosing& each : enclosing(*chunk.chunk->stmt, place.span)) {
-    if (each.stmt->kind == StmtKind::function) found = {&as<FunctionStmt>(*each.stmt), nullptr};
-    if (each.stmt->kind == StmtKind::for_ && found.function) found.loop = &as<ForStmt>(*each.stmt);
-  }
-  return found;
-}
-
-// Of a model that is not seen the call is found by its place.
-const CallExpr* call_of(const Record& record, const OperationEvent& event) {
-  if (event.expr) return event.expr;
-  const ChunkOf& chunk = record.chunk(event.place);
-  const CallExpr* found = nullptr;
-  if (chunk.statement())
-    for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::call && expr.span == event.place.span) found = &as<CallExpr>(expr);
-    });
-  return found;
-}
-
 }  // namespace
 
 void look_for_unmoved_batches(const Record& record, Report& report) {
   std::set<const FunctionStmt*> told;
   visit_operations(record, [&](const OperationEvent& event) {
     if (event.row->operation != Operation::forward || !record.in_file(event.place)) return;
-    const auto [function, loop] = around(record, event.place);
+    const auto [function, loop] = batch_loop_around(record, event.place);
     if (!function || !loop || told.contains(function)) return;
     const CallExpr* call = call_of(record, event);
     const Expr* input = call ? first_input(*call) : nullptr;
@@ -165,7 +100,7 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
     };
     if (!input || loader.empty() || !says(loader, Says::loader)) return;
     const std::string_view given = base_of(input);
-    if (given.empty() || !parts_of_batch(*loop).contains(given)) return;
+    if (given.empty() || !names_of_batch(*loop, base_of).contains(given)) return;
     const std::string_view model = record.text({event.place.chunk, call->function->span});
     for (const Parameter& parameter : function->parameters->list) {
       const std::string_view device = parameter.name.text();

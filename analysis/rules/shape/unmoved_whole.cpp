@@ -49,17 +49,7 @@ std::string_view batch_in(const Expr* expr) {
 
 // The names of a loop that hold its batch or parts of it, and nothing else at any time.
 std::set<std::string_view> parts_as_they_came(const ForStmt& loop) {
-  std::set<std::string_view> names;
-  add_names_of(*loop.target, names);
-  for (bool grows = true; grows;) {
-    const std::size_t before = names.size();
-    for_each_statement(loop, [&](const Stmt& stmt) {
-      if (stmt.kind != StmtKind::assign || !as<AssignStmt>(stmt).value) return;
-      if (!names.contains(batch_in(as<AssignStmt>(stmt).value))) return;
-      for (const Expr* target : as<AssignStmt>(stmt).targets) add_names_of(*target, names);
-    });
-    grows = names.size() > before;
-  }
+  std::set<std::string_view> names = names_of_batch(loop, batch_in);
   std::set<std::string_view> others;
   for_each_statement(loop, [&](const Stmt& stmt) {
     if (stmt.kind != StmtKind::assign || !as<AssignStmt>(stmt).value) return;
@@ -139,21 +129,6 @@ void look_for_moves(
   });
 }
 
-struct AroundLoop {
-  const FunctionStmt* function = nullptr;
-  const ForStmt* loop = nullptr;  // the innermost
-};
-AroundLoop around_loop(const Record& record, Place place) {
-  AroundLoop found;
-  const ChunkOf& chunk = record.chunk(place);
-  if (!chunk.statement()) return found;
-  for (const Enclosing& each : enclosing(*chunk.chunk->stmt, place.span)) {
-    if (each.stmt->kind == StmtKind::function) found = {&as<FunctionStmt>(*each.stmt), nullptr};
-    if (each.stmt->kind == StmtKind::for_) found.loop = &as<ForStmt>(*each.stmt);
-  }
-  return found;
-}
-
 // Does the program say of its data that something moves them: what collates, or gives, samples?
 bool data_may_be_moved(const Record& record) {
   if (std::ranges::any_of(
@@ -202,31 +177,6 @@ bool collates_itself(const Expr& made, const Record& record) {
   });
   return may;
 }
-// Is it told already that something in the loop lies elsewhere, or in what the loop calls?
-bool told_of_device(const Record& record, const ForStmt& loop, std::uint32_t chunk) {
-  const auto inside = [&](Place place) {
-    return place.chunk == chunk && loop.span.begin <= place.span.begin && place.span.end <= loop.span.end;
-  };
-  bool found = false;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::problem) return;
-    const auto& problem = static_cast<const ProblemEvent&>(event);
-    if (problem.problem != values::ProblemKind::device) return;
-    found = found || inside(problem.place);
-    for (const CallSite* site = problem.calls; site && !found; site = site->outer)
-      found = inside(site->place);
-  });
-  return found;
-}
-
-// `enumerate(tqdm(loader))`: what is iterated in the end.
-const Expr* iterated_in(const Expr* iterable) {
-  while (iterable->kind == ExprKind::call && !as<CallExpr>(*iterable).arguments.empty() &&
-      says(last_name(*as<CallExpr>(*iterable).function), Says::passing_on))
-    iterable = as<CallExpr>(*iterable).arguments[0];
-  return iterable;
-}
-
 bool trains_in(const Stmt& loop) { return calls(loop, Says::making_backward); }
 
 struct WholeSearch {
@@ -247,14 +197,10 @@ const Expr* part_given(const CallExpr& call, const std::set<std::string_view>& p
 }
 
 void WholeSearch::look(const OperationEvent& event) {
-  const auto [function, loop] = around_loop(record, event.place);
+  const auto [function, loop] = batch_loop_around(record, event.place);
   if (!loop || told.contains(loop)) return;
   const ChunkOf& chunk = record.chunk(event.place);
-  const CallExpr* call = event.expr;
-  if (!call)
-    for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
-      if (expr.kind == ExprKind::call && expr.span == event.place.span) call = &as<CallExpr>(expr);
-    });
+  const CallExpr* call = call_of(record, event);
   if (!call) return;
   const Expr* given = part_given(*call, parts_as_they_came(*loop));
   if (!given) return;
@@ -297,7 +243,7 @@ void WholeSearch::look(const OperationEvent& event) {
   }
   if (!model.moved || model.open || !loader_is_made || loader_is_told ||
       collates_itself(*loop->iterable, record) || data_may_be_moved(record) ||
-      told_of_device(record, *loop, at))
+      fails_by_device(record, at, loop->span))
     return;
   const std::optional<bool> moves = moves_what_it_is_given(event);
   if (moves.value_or(false)) return;

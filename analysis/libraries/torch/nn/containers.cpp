@@ -115,23 +115,10 @@ void try_out(Call& call, const std::vector<Value>& items) {
     if (!x.is(Kind::tensor) && !x.is(Kind::unknown)) break;
   }
 }
-// Does its own forward, where it has one, run what it holds in a row: `super().forward(x)`?
-bool runs_in_a_row(const values::Class& cls) {
-  for (const values::Class* each : cls.order) {
-    const Value own = each->body ? each->body->names.value(Name("forward")) : Value{};
-    if (!own) continue;
-    if (!own.is(Kind::function) || !own.as<values::Function>()->stmt) return false;
-    bool calls_super = false;
-    syntax::for_each_expression(*own.as<values::Function>()->stmt, [&](const syntax::Expr& expr) {
-      if (expr.kind != syntax::ExprKind::attribute) return;
-      const auto& member = syntax::as<syntax::AttributeExpr>(expr);
-      calls_super = calls_super ||
-          (member.attribute.text() == "forward" && member.object->kind == syntax::ExprKind::call &&
-              syntax::last_name(*syntax::as<syntax::CallExpr>(*member.object).function) == "super");
-    });
-    return calls_super;
-  }
-  return true;
+// A forward of its own is run as any other method is, and says what fails in it.
+bool has_own_forward(const values::Class& cls) {
+  return std::ranges::any_of(cls.order,
+      [](const values::Class* each) { return each->body && each->body->names.find(Name("forward")); });
 }
 // What a class of the program that is a container has put into itself when it is made:
 // `self.add_module("norm", …)`, layer by layer.
@@ -139,7 +126,7 @@ Value try_own_layers(Call& call) {
   const Instance& container = object(call);
   const Value list = kept(call, values::ContainerState::items);
   if (!container.cls || !list.is(Kind::list) || values::Heap::list_state(list)->open ||
-      !runs_in_a_row(*container.cls))
+      has_own_forward(*container.cls))
     return {};
   const std::vector<Value> items = values::Heap::list_state(list)->items;
   // What was given to the constructor of the library was tried there.
