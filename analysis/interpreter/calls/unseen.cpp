@@ -4,6 +4,7 @@
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -203,7 +204,7 @@ const values::Device* presumed_device(Runtime& run, Value value) {
   if (!owner.empty() && !value.as<Unknown>()->is_option &&
       !run.library().find(values::InternalRow::chooses_device + std::string(owner)))
     return nullptr;
-  const Cond is_gpu = run.named_condition(std::string(name) + " is a GPU", Sharing::uniform);
+  const Cond is_gpu = run.named_condition(values::code(name) + " is a GPU", Sharing::uniform);
   return values::gpu_or_other(run.heap(), is_gpu);
 }
 

@@ -11,6 +11,7 @@
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -126,7 +127,8 @@ void RootRunner::ClassRoot::run_constructor(const values::Function& function, Ro
   run.incremental_->note_reached(function.stmt);
   constructor = &function;
   if (run.with_defaults_)
-    root.defaults = std::string(cls.name.text()) + (run.defaults_.empty() ? "" : ": " + run.defaults_);
+    root.defaults = values::code(cls.name.text()) +
+        (run.defaults_.empty() ? "" : ": " + values::code(run.defaults_));
   run.function_calls_->run_function(function, scope, {cls.chunk, cls.stmt->name_span}, nullptr);
 }
 

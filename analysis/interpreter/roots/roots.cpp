@@ -16,6 +16,7 @@
 #include "syntax/text.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -396,8 +397,8 @@ void RootRunner::run_root(
   }
   run_.incremental_->note_reached(function.stmt);
   if (run_.with_defaults_)
-    root.defaults = std::string(owner ? owner->name.text() : function.qualified) +
-        (run_.defaults_.empty() ? "" : ": " + run_.defaults_);
+    root.defaults = values::code(owner ? owner->name.text() : function.qualified) +
+        (run_.defaults_.empty() ? "" : ": " + values::code(run_.defaults_));
   run_.defaults_ = outer_defaults;
   std::function<Value(Value)> ignore = [&](Value) { return heap().unseen(""); };
   // A test that is marked as one that fails.

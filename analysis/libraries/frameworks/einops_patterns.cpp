@@ -59,10 +59,10 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
             return std::nullopt;
           }
         } else if (axis.name[0] >= '0' && axis.name[0] <= '9') {
-          wrong = "'" + axis.name + "' is no name of an axis";
+          wrong = code(axis.name) + " is no name of an axis";
           return std::nullopt;
         } else if (side.has(axis.name)) {
-          wrong = "'" + axis.name + "' comes twice on one side";
+          wrong = code(axis.name) + " comes twice on one side";
           return std::nullopt;
         }
       }
@@ -95,17 +95,17 @@ bool Transform::agree(const Side& left, const Side& right) {
   std::string text;
   each(left, [&](const Axis& axis) {
     if (axis.what == Axis::What::name && action != Action::reduce && !right.has(axis.name) && text.empty())
-      text = "'" + axis.name + "' stands on the left only";
+      text = code(axis.name) + " stands on the left only";
     if (axis.what == Axis::What::number && axis.number != 1 && action != Action::reduce && text.empty())
       text = "the size " + axis.name + " stands on the left without a name, where only 1 can";
   });
   each(right, [&](const Axis& axis) {
     if (axis.what == Axis::What::name && !left.has(axis.name) && text.empty()) {
       if (action != Action::repeat)
-        text = "'" + axis.name + "' stands on the right only";
+        text = code(axis.name) + " stands on the right only";
       else if (std::none_of(
                    given.begin(), given.end(), [&](const auto& length) { return length.first == axis.name; }))
-        text = "'" + axis.name + "' is new and its size is not given";
+        text = code(axis.name) + " is new and its size is not given";
     }
     if (axis.what == Axis::What::number && axis.number != 1 && action != Action::repeat && text.empty())
       text = "the size " + axis.name + " stands on the right without a name, where only 1 can";
@@ -116,7 +116,7 @@ bool Transform::agree(const Side& left, const Side& right) {
     text = "the ellipsis stands on the left only";
   for (const auto& [name, value] : given)
     if (text.empty() && !left.has(name) && !right.has(name))
-      text = "there is no '" + name + "', and its size is given";
+      text = "there is no " + code(name) + ", and its size is given";
   if (!text.empty()) (void)wrong(text);
   return text.empty();
 }
@@ -131,8 +131,8 @@ bool Transform::take(const Group& group, const Dim& dim) {
     } else if (const auto it = sizes.find(axis.name); it != sizes.end()) {
       known = op.mul(known, it->second.size);
     } else if (open) {
-      (void)wrong("only one axis of " + words_of(group) + " can be worked out, and the sizes of '" +
-          open->name + "' and '" + axis.name + "' are not given");
+      (void)wrong("only one axis of " + code(words_of(group)) + " can be worked out, and the sizes of " +
+          code(open->name) + " and " + code(axis.name) + " are not given");
       return false;
     } else {
       open = &axis;

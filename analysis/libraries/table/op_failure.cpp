@@ -197,7 +197,7 @@ bool Op::on_one_device() {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items
                                                : value.as<values::Tuple>()->items;
       for (std::size_t k = 0; k < items.size() && k < 64; ++k)
-        if (!look({}, run.resolve(items[k]), "Part " + std::to_string(k) + " of " + name(parameter), true))
+        if (!look({}, run.resolve(items[k]), "part " + std::to_string(k) + " of " + name(parameter), true))
           return false;
     } else if (!look(parameter, value, name(parameter))) {
       return false;

@@ -99,7 +99,7 @@ bool fits(Op& op) {
     if (!presumed && (call.row.kind == RowKind::class_ || is_typo || elementwise))
       op.raising("TypeError")
           .fail(ProblemKind::argument,
-              code(op.title()) + " has no argument '" + std::string(written) + "'" +
+              code(op.title()) + " has no argument " + code(written) +
                   (is_typo ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
     return false;
   }
@@ -112,8 +112,7 @@ bool fits(Op& op) {
       if (!presumed && !spreads)
         op.raising("TypeError")
             .fail(ProblemKind::argument,
-                code(op.title()) + " is called without its argument '" + std::string(parameters[i].text()) +
-                    "'");
+                code(op.title()) + " is called without its argument " + code(parameters[i].text()));
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
@@ -264,7 +263,7 @@ bool fits_out(Op& op, Value out, Value made) {
         if (const TensorState* target = op.tensor(op.run.resolve(into[i]));
             target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
           op.fail(ProblemKind::dtype,
-              "The indices are int64, and the tensor that out= names for them is " +
+              "The indices are `int64`, and the tensor that `out` names for them is " +
                   code(values::name(target->dtype)));
           return false;
         }
@@ -278,7 +277,7 @@ bool fits_out(Op& op, Value out, Value made) {
   if (converts && category(from->dtype) <= category(into->dtype)) return true;
   op.fail(ProblemKind::dtype,
       "The result of " + code(op.title()) + " is " + code(values::name(from->dtype)) +
-          ", and the tensor that out= names is " + code(values::name(into->dtype)));
+          ", and the tensor that `out` names is " + code(values::name(into->dtype)));
   return false;
 }
 

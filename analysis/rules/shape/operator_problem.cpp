@@ -494,6 +494,25 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   return {};
 }
 
+// What the program asks as code, and what is supposed of it in words: "`args.cuda` and the default device is
+// the CPU".
+static std::string in_words(const Record& record, symbolic::Cond condition) {
+  using Form = symbolic::Context::Form;
+  const symbolic::Context& symbols = record.symbols;
+  const Form form = symbols.form(condition);
+  if (form == Form::conjunction) {
+    std::string text;
+    for (const symbolic::Cond part : symbols.operands(condition))
+      text += (text.empty() ? "" : " and ") + in_words(record, part);
+    return text;
+  }
+  const symbolic::Cond asked = form == Form::negation ? symbols.operands(condition)[0] : condition;
+  const bool in_prose = std::ranges::any_of(record.conditions,
+      [&](const auto& named) { return named.second == asked && named.first.find(' ') != std::string::npos; });
+  const std::string text = symbols.text(condition);
+  return in_prose ? text : values::code(text);
+}
+
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem,
     const interpreter::Root& root, Severity severity, std::string& message) {
   if (!silence_of(record, problem, root, message).empty()) return std::nullopt;
@@ -505,11 +524,11 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     const std::string text = record.symbols.text(problem.assumption);
     message = with_condition(std::move(message),
         tells_when(record.symbols, problem.assumption, text)
-            ? ", when " + text + "; it fails otherwise, too"
+            ? ", when " + in_words(record, problem.assumption) + "; it fails otherwise, too"
             : "; with what else may be chosen it fails, too");
   }
   if (when) {
-    message = with_condition(std::move(message), ", when " + record.symbols.text(when));
+    message = with_condition(std::move(message), ", when " + in_words(record, when));
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (problem.overridable && severity == Severity::error) severity = Severity::warning;

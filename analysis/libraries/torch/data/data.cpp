@@ -31,7 +31,7 @@ void judge_loader(Op& op) {
     for (const Name parameter : op.call.row.parameters)
       if (syntax::letters_between(name.text(), parameter.text()) <= 2) meant = parameter.text();
     op.fail(ProblemKind::argument,
-        "DataLoader has no argument `" + std::string(name.text()) + "`" +
+        "`DataLoader` has no argument `" + std::string(name.text()) + "`" +
             (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
     return;
   }

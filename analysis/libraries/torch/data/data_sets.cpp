@@ -15,7 +15,7 @@ Value tensors_init(Call& call) {
   Op op(call);
   for (const auto& [name, value] : call.options) {
     op.fail(ProblemKind::argument,
-        "TensorDataset has no argument '" + std::string(name.text()) + "': its tensors are given by place");
+        "`TensorDataset` has no argument " + code(name.text()) + ": its tensors are given by place");
     return {};
   }
   std::vector<Value> tensors;

@@ -137,7 +137,7 @@ bool ClassTargets::is_refused_for_dtype() {
     return false;
   op.raising("RuntimeError")
       .fail(ProblemKind::dtype,
-          called(op) + " takes classes as int64, but " + op.name("target") + " is " +
+          called(op) + " takes classes as `int64`, but " + op.name("target") + " is " +
               code(values::name(target.dtype)));
   op.suggest_append("target", ".long()", false);
   return true;

@@ -107,7 +107,7 @@ bool fits_weights(Op& op, std::string_view input) {
   const TensorState* state = op.tensor(input);
   if (!state || state->dtype == Dtype::unknown) return true;
   const Dtype weights = weights_dtype(op);
-  const std::string has = std::string(values::name(state->dtype));
+  const std::string has = code(values::name(state->dtype));
   if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) {
     if (!values::is_floating(weights)) return true;
     op.fail(ProblemKind::dtype,

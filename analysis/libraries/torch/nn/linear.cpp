@@ -109,7 +109,7 @@ bool takes_indices(Op& op, std::string_view name) {
       input->dtype == Dtype::int32)
     return true;
   op.fail(ProblemKind::dtype,
-      called(op) + " takes indices of int64 or int32, but " + op.name(name) + " is " +
+      called(op) + " takes indices of `int64` or `int32`, but " + op.name(name) + " is " +
           code(values::name(input->dtype)));
   op.suggest_append(name, ".long()", true);
   return false;

@@ -81,7 +81,7 @@ Value affine_grid(Op& op) {
   for (const Int each : *size) wanted.dims.push_back(each ? op.made(each) : Dim{});
   if (rank != 4 && rank != 5)
     return op.fail(ProblemKind::argument,
-        "`affine_grid` takes a size (N, C, H, W) or (N, C, D, H, W), but here it is " + op.words(wanted));
+        "`affine_grid` takes a size `(N, C, H, W)` or `(N, C, D, H, W)`, but here it is " + op.words(wanted));
   const auto spatial = static_cast<std::int64_t>(rank - 2);
   const Shape& t = theta->shape;
   if (t.ndim_known &&
@@ -89,9 +89,9 @@ Value affine_grid(Op& op) {
           op.equal(t.dims[2], spatial + 1) == Answer::no ||
           op.equal(t.dims[0], wanted.dims[0]) == Answer::no))
     return op.fail(ProblemKind::argument,
-        "`affine_grid` takes matrices [" + op.words(wanted.dims[0]) + ", " + std::to_string(spatial) + ", " +
-            std::to_string(spatial + 1) + "] for the size " + op.words(wanted) + ", but " + op.name("theta") +
-            " is " + op.words(t));
+        "`affine_grid` takes matrices `[" + op.words(wanted.dims[0]) + ", " + std::to_string(spatial) + ", " +
+            std::to_string(spatial + 1) + "]` for the size " + op.words(wanted) + ", but " +
+            op.name("theta") + " is " + op.words(t));
   Shape out{true, {wanted.dims[0]}};
   for (std::size_t i = 2; i < rank; ++i) out.dims.push_back(wanted.dims[i]);
   out.dims.push_back(op.dim(spatial));

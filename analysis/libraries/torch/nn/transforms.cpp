@@ -280,8 +280,8 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
       fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
     if (!fits)
       return refuse("Tangent " + std::to_string(i) + " has shape " +
-          values::shape_text(call.run.symbols(), tangent->shape) + ", but its primal has shape " +
-          values::shape_text(call.run.symbols(), primal->shape));
+          code(values::shape_text(call.run.symbols(), tangent->shape)) + ", but its primal has shape " +
+          code(values::shape_text(call.run.symbols(), primal->shape)));
   }
   return true;
 }

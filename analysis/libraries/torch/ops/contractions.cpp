@@ -377,8 +377,8 @@ bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
       return "operand " + std::to_string(i) + " is " +
           (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
     };
-    return refuse("In " + quoted() + " the sizes of '" + letter +
-            "' differ: " + named_size(it->second.operand, known) + ", " + named_size(operand, dim),
+    return refuse("In " + quoted() + " the sizes of `" + letter +
+            "` differ: " + named_size(it->second.operand, known) + ", " + named_size(operand, dim),
         {known, dim});
   }
   known = op.better(known, dim);
@@ -389,8 +389,8 @@ bool Einsum::put(const std::string& letters) {
   for (const char letter : letters) {
     const bool is_known = times.contains(letter);
     if (!is_known || ++seen[letter] > 1)
-      return refuse(quoted() + " puts '" + letter +
-          (is_known ? "' into the result twice" : "' into the result, which no operand has"));
+      return refuse(quoted() + " puts `" + letter +
+          (is_known ? "` into the result twice" : "` into the result, which no operand has"));
     const auto it = sizes.find(letter);
     shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
   }

@@ -109,7 +109,7 @@ Value scatter(Op& op) {
   if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown &&
       input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
     return op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes a src of the dtype of its input, but " + op.name("input") + " is " +
+        code(op.title()) + " takes a `src` of the dtype of its input, but " + op.name("input") + " is " +
             code(values::name(input->dtype)) + " and " + op.name("src") + " " +
             code(values::name(from->dtype)));
   if (!places_exist(op, *input, *index)) return op.unknown();
@@ -155,7 +155,7 @@ Value one_hot(Op& op) {
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64) {
     op.fail(ProblemKind::dtype,
-        "`one_hot` takes classes as int64, but " + op.name("tensor") + " is " +
+        "`one_hot` takes classes as `int64`, but " + op.name("tensor") + " is " +
             code(values::name(input->dtype)));
     op.suggest_append("tensor", ".long()", is_integral(input->dtype));
     return op.unknown();

@@ -129,7 +129,7 @@ Value masked_rows(Op& op) {
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean)
     return op.fail(ProblemKind::dtype,
         op.name("mask") + " is " + code(values::name(mask->dtype)) +
-            ", and `masked_select` takes a mask of bool: \"expected BoolTensor for mask\"");
+            ", and `masked_select` takes a mask of `bool`: \"expected BoolTensor for mask\"");
   if (!op.broadcast(input->shape, mask->shape)) return op.unknown();
   return op.result(Shape{}, input->dtype);
 }

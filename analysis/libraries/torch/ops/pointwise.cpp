@@ -62,7 +62,8 @@ namespace {
 
 // Of those that take a number in the place of any operand, but not of all.
 Value some_tensor(Op& op) {
-  if (op.call.expr && op.is_number("input") && op.is_number("other"))
+  const auto& operands = op.call.row.parameters;
+  if (op.call.expr && op.is_number(operands[0].text()) && op.is_number(operands[1].text()))
     return op.fail(
         ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
   return broadcasting(op);
@@ -130,7 +131,7 @@ Value subtract(Op& op) {
         is_bool(op, name) && (op.tensor("input") || op.tensor("other"))) {
       op.fail(ProblemKind::dtype,
           op.name(name) +
-              " is bool, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
+              " is `bool`, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
       op.suggest_append(name, ".float()", false);
       return op.unknown();
     }
@@ -217,7 +218,7 @@ Value masked_fill(Op& op) {
   if (!input || !mask) return op.unknown();
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !mask->maybe_array) {
     op.fail(ProblemKind::dtype,
-        "`masked_fill` takes a mask of bool, and " + op.name("mask") + " is " +
+        "`masked_fill` takes a mask of `bool`, and " + op.name("mask") + " is " +
             code(values::name(mask->dtype)));
     op.suggest_append("mask", ".bool()", false);
     return op.unknown();
@@ -242,13 +243,6 @@ Value polygamma(Op& op) {
   if (op.integer("n") < 0 && op.integer("n"))
     return op.fail(ProblemKind::argument, "`polygamma` takes a derivative n of at least 0");
   return input ? op.result(input->shape) : op.unknown();
-}
-// Numbers in the place of either, but not of both.
-Value polynomial(Op& op) {
-  if (op.call.expr && op.is_number("input") && op.is_number("n"))
-    return op.fail(
-        ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
-  return broadcasting(op);
 }
 Value clamp(Op& op) {
   if (!op.must_be_tensor("input")) return op.unknown();
@@ -414,18 +408,18 @@ constexpr Operator pointwise_operators[] = {
     {"xlogy", "input, other, *, out=None", "torch method in_place special", some_tensor, Type::floating},
     {"xlog1py", "input, other, *, out=None", "special", some_tensor, Type::floating},
     {"zeta", "input, other, *, out=None", "special", some_tensor, Type::floating},
-    {"chebyshev_polynomial_t", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"chebyshev_polynomial_u", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"chebyshev_polynomial_v", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"chebyshev_polynomial_w", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"hermite_polynomial_h", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"hermite_polynomial_he", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"laguerre_polynomial_l", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"legendre_polynomial_p", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"shifted_chebyshev_polynomial_t", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"shifted_chebyshev_polynomial_u", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"shifted_chebyshev_polynomial_v", "input, n, *, out=None", "special", polynomial, Type::floating},
-    {"shifted_chebyshev_polynomial_w", "input, n, *, out=None", "special", polynomial, Type::floating},
+    {"chebyshev_polynomial_t", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"chebyshev_polynomial_u", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"chebyshev_polynomial_v", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"chebyshev_polynomial_w", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"hermite_polynomial_h", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"hermite_polynomial_he", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"laguerre_polynomial_l", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"legendre_polynomial_p", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"shifted_chebyshev_polynomial_t", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"shifted_chebyshev_polynomial_u", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"shifted_chebyshev_polynomial_v", "input, n, *, out=None", "special", some_tensor, Type::floating},
+    {"shifted_chebyshev_polynomial_w", "input, n, *, out=None", "special", some_tensor, Type::floating},
     {"logical_and", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
     {"logical_or", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},
     {"logical_xor", "input, other, *, out=None", "torch method in_place", only_tensors, Type::boolean},

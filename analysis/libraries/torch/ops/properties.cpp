@@ -212,7 +212,7 @@ Value to(Op& op) {
     else if (key == "other" || key == "tensor")
       convert(op, state, given);
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
-      return op.fail(ProblemKind::argument, "`to` has no argument '" + std::string(key) + "'");
+      return op.fail(ProblemKind::argument, "`to` has no argument " + code(key));
   }
   if (from_meta && state.device && !is_meta(*state.device))
     return op.fail(ProblemKind::device,

@@ -157,7 +157,7 @@ bool Reshape::find_inferred() {
     if (value && *value < -1) return refuse("The size " + std::to_string(*value) + " is negative");
     if (value != -1) continue;
     if (inferred >= 0)
-      return refuse("Only one size can be -1, and " + sizes_words(op, wanted.sizes) + " has two");
+      return refuse("Only one size can be -1, and " + code(sizes_words(op, wanted.sizes)) + " has two");
     inferred = static_cast<std::ptrdiff_t>(i);
   }
   return true;
@@ -364,7 +364,7 @@ Value unflatten(Op& op) {
     if (size && op.s.value(size) == -1) {
       if (inferred >= 0)
         return op.fail(ProblemKind::reshape,
-            "Only one size can be -1, and " + sizes_words(op, wanted->sizes) + " has two");
+            "Only one size can be -1, and " + code(sizes_words(op, wanted->sizes)) + " has two");
       inferred = static_cast<std::ptrdiff_t>(i);
     } else {
       known = op.mul(known, size);
@@ -379,7 +379,7 @@ Value unflatten(Op& op) {
     if (!fits && all_sizes)
       return op.fail(ProblemKind::reshape,
           "Dimension " + std::to_string(*op.integer("dim")) + " of " + op.name("input") + " has the size " +
-              op.words(whole) + ", which " + sizes_words(op, sizes) + " cannot divide up",
+              op.words(whole) + ", which " + code(sizes_words(op, sizes)) + " cannot divide up",
           {whole});
   }
   if (inferred >= 0) {

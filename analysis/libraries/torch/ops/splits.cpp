@@ -64,7 +64,7 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
   }
   if (total && op.equal(whole, op.dim(total)) == Answer::no)
     return op.fail(ProblemKind::argument,
-        "The sizes " + sizes_words(op, sizes) + " add up to " + op.words(op.dim(total)) + ", but " +
+        "The sizes " + code(sizes_words(op, sizes)) + " add up to " + op.words(op.dim(total)) + ", but " +
             op.name(op.call.row.parameters[0].text()) + " has " + op.words(whole) + " in dimension " +
             std::to_string(op.integer("dim").value_or(0)),
         {whole});

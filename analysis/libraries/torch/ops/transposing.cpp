@@ -169,7 +169,8 @@ Value permute(Op& op) {
     return op.fail(ProblemKind::reshape,
         op.name("input") + " has shape " + op.words(shape) + " and has " +
             (shape.ndim_known ? "" : "at least ") + count_of(shape.dims.size(), "dimension") + ", but " +
-            code(op.title()) + sizes_words(op, wanted->sizes) + " orders " + std::to_string(rank));
+            code(std::string(op.title()) + sizes_words(op, wanted->sizes)) + " orders " +
+            std::to_string(rank));
   if (!shape.ndim_known) {
     // It has as many dimensions as are put in order.
     shape.ndim_known = true;
@@ -189,7 +190,7 @@ Value permute(Op& op) {
     if (!place) return op.unknown();
     if (taken[*place])
       return op.fail(ProblemKind::reshape,
-          "Dimension " + std::to_string(*at) + " comes twice in " + sizes_words(op, wanted->sizes));
+          "Dimension " + std::to_string(*at) + " comes twice in " + code(sizes_words(op, wanted->sizes)));
     taken[*place] = true;
     out.dims.push_back(shape.dims[*place]);
     if (*place < input->strides.size()) strides.push_back(input->strides[*place]);

@@ -60,7 +60,7 @@ const Limit* limit_of(std::string_view path, std::string_view parameter) {
 }  // namespace
 
 std::string optimizer_title(const Call& call) {
-  return std::string(call.row.path.substr(call.row.path.rfind('.') + 1));
+  return values::code(call.row.path.substr(call.row.path.rfind('.') + 1));
 }
 void refuse_optimizer(Call& call, std::string text) {
   call.run.problem(values::ProblemKind::argument, call)->text = std::move(text);
@@ -133,12 +133,12 @@ void judge_settings(Call& call) {
   if (call.row.path == refuses_nesterov_alone && is_on("nesterov")) {
     if (const auto momentum = setting("momentum"); momentum && *momentum <= 0)
       return refuse_optimizer(call,
-          "`" + optimizer_title(call) + "`" +
-              " takes `nesterov=True` only with a momentum, but `momentum` is " + words(*momentum));
+          optimizer_title(call) + " takes `nesterov=True` only with a momentum, but `momentum` is " +
+              words(*momentum));
     if (const auto dampening = setting("dampening"); dampening && *dampening != 0)
       return refuse_optimizer(call,
-          "`" + optimizer_title(call) + "`" +
-              " takes `nesterov=True` only without dampening, but `dampening` is " + words(*dampening));
+          optimizer_title(call) + " takes `nesterov=True` only without dampening, but `dampening` is " +
+              words(*dampening));
   }
   for (const auto& [one, other] : exclusive)
     if (is_on(one) && is_on(other))
@@ -239,7 +239,7 @@ void judge_groups(Call& call) {
       !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); }))
     return;
   refuse_optimizer(call,
-      "`" + optimizer_title(call) + "`" + " takes one group of parameters, but is given " +
+      optimizer_title(call) + " takes one group of parameters, but is given " +
           count_of(items->size(), "group") +
           ". Give each its own optimizer, or pass the parameters as one list");
 }

@@ -141,8 +141,8 @@ template <bool matrices> Value made(Call& call) {
   const auto groups = given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
   if (taken.empty() && (!groups || groups->empty()))
     refuse_optimizer(call,
-        "`" + optimizer_title(call) +
-            "` is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
+        optimizer_title(call) +
+            " is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
   if (matrices) judge_matrices(call, taken);
   judge_leaves(call, taken);
   judge_shared(call);
