@@ -254,6 +254,52 @@ Value clamp(Op& op) {
 
 // ---------------------------------------------------------------- the operators
 
+// Rounded to what integers between two bounds can say, and in floating point as before.
+bool quantizes(Op& op) {
+  const auto low = op.integer("quant_min"), high = op.integer("quant_max"), zero = op.integer("zero_point");
+  const std::string title = code(op.title());
+  if (low && high && *low > *high)
+    op.fail(ProblemKind::argument,
+        title + " takes a `quant_min` of at most `quant_max`, and " + std::to_string(*low) +
+            " is more than " + std::to_string(*high));
+  else if (low && high && zero && (*zero < *low || *zero > *high))
+    op.fail(ProblemKind::argument,
+        title + " takes a `zero_point` between `quant_min` and `quant_max`, and " + std::to_string(*zero) +
+            " is not between " + std::to_string(*low) + " and " + std::to_string(*high));
+  return !op.failed();
+}
+Value quantized_by_tensor(Op& op) { return quantizes(op) ? same(op) : op.unknown(); }
+Value quantized_by_channel(Op& op) {
+  if (!quantizes(op) || !op.must_be_tensor("scale") || !op.must_be_tensor("zero_point")) return op.unknown();
+  const TensorState *input = op.expect("input"), *scale = op.expect("scale"), *zero = op.expect("zero_point");
+  if (!input || !scale || !zero) return op.unknown();
+  const std::string title = code(op.title());
+  if (scale->shape.ndim_known && scale->shape.dims.size() != 1)
+    return op.fail(ProblemKind::argument,
+        title + " takes a `scale` of one dimension, and it has shape " + op.words(scale->shape));
+  if (zero->dtype == Dtype::int64) {
+    op.fail(ProblemKind::dtype,
+        title + " takes a `zero_point` of `int32` or of floating point, and it is `int64`");
+    op.suggest_append("zero_point", ".int()", true);
+    return op.unknown();
+  }
+  const Value result = same(op);
+  const auto at = op.integer("axis");
+  if (at && *at < 0)
+    return op.fail(
+        ProblemKind::argument, title + " takes an `axis` of at least 0, and not " + std::to_string(*at));
+  if (!input->shape.ndim_known || !scale->shape.ndim_known) return result;
+  const auto axis = op.axis("axis", input->shape.dims.size());
+  if (op.failed()) return op.unknown();
+  if (axis && *axis < input->shape.dims.size() &&
+      !op.must_equal(input->shape.dims[*axis], scale->shape.dims[0]))
+    return op.fail(ProblemKind::argument,
+        title + " takes one number of `scale` for each of the channels of `input`: they are " +
+            op.words(scale->shape.dims[0]) + " and " + op.words(input->shape.dims[*axis]),
+        {scale->shape.dims[0], input->shape.dims[*axis]});
+  return result;
+}
+
 constexpr Operator pointwise_operators[] = {
     // of one tensor
     {"abs", "input, *, out=None",
@@ -456,6 +502,10 @@ constexpr Operator pointwise_operators[] = {
     {"masked_fill", "input, mask, value", "torch method in_place", masked_fill, Type::own},
 
     {"relu", "input", "torch method in_place", same, Type::input},
+    {"fake_quantize_per_tensor_affine", "input, scale, zero_point, quant_min, quant_max", "torch",
+        quantized_by_tensor, Type::input},
+    {"fake_quantize_per_channel_affine", "input, scale, zero_point, axis, quant_min, quant_max", "torch",
+        quantized_by_channel, Type::input},
 };
 
 }  // namespace
