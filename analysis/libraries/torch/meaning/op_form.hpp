@@ -29,6 +29,7 @@ enum class OpForm : std::uint8_t {
   by_pattern,   // einsum
   added_to,     // a product is added to its first operand: addmm
   divergence,   // between distributions: kl_div
+  dropout,      // numbers are left out at random
 };
 
 // Of an operator's row; of a layer's forward, too.
