@@ -18,7 +18,7 @@ std::vector<Row> apex_rows();
 std::vector<Row> deepspeed_rows();
 bool runs_loop(const Row& row);       // of DeepSpeed: the stages of a pipeline clear and step themselves
 std::vector<Row> metric_rows();       // torchmetrics
-std::vector<Row> average_rows();      // torch_ema
+std::vector<Row> average_rows();      // torch_ema, ema_pytorch
 std::vector<Row> dist_module_rows();  // of mmengine and composer
 std::vector<Row> trainer_rows();      // the Trainer of transformers
 std::vector<Row> log_rows();          // where programs write down how a training goes

@@ -103,6 +103,7 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "prodigyopt",
     "schedulefree",
     "torch_ema",
+    "ema_pytorch",
     "typing_extensions",
     "scipy",
     "PIL",
@@ -252,7 +253,7 @@ Table::Table() {
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows,
-          "sources of accelerate, composer, DeepSpeed, Lightning, mmengine, torch_ema, torchmetrics, transformers"},
+          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, torch_ema, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
