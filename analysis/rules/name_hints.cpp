@@ -32,6 +32,7 @@ constexpr Hint hints[] = {
     {Says::renewing_statistics, Stands::anywhere, "batchnorm"},
     {Says::renewing_statistics, Stands::anywhere, "batch_norm"},
     {Says::renewing_statistics, Stands::anywhere, "mc_drop"},
+    {Says::renewing_statistics, Stands::anywhere, "prenet"},  // Tacotron's drops in evaluation, too
     {Says::evaluation_data, Stands::alone, "test"},
     {Says::evaluation_data, Stands::alone, "val"},
     {Says::evaluation_data, Stands::alone, "valid"},

@@ -128,7 +128,7 @@ extern constexpr Rule rule = complete({
              "        return self.head(F.dropout(x, 0.5, training=self.training))\n",
     .silent =
         "Calls that say `training`, also as True; methods that look at `self.training`; functions outside of modules, which have no mode; a probability of 0; `F.alpha_dropout`, which drops only if it is told to; "
-        "names that say that dropping is meant, as `mc_dropout`.",
+        "names that say that dropping is meant, as `mc_dropout`, or the `Prenet` of Tacotron.",
     .fix = "Passes `training=self.training`. Decide first whether the drops are meant.",
     .fix_kind = FixKind::needs_decision,
     .check = check,
