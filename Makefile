@@ -112,6 +112,7 @@ format:
 
 # Likely mistakes (.clang-tidy); FILES='…' for some sources alone.
 tidy:
+	@cmake/install-dependencies build tidy
 	@cmake --preset release $(QUIET)
 	@cmake/tidy -j $(JOBS) $(FILES)
 
