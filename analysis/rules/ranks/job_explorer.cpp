@@ -59,6 +59,9 @@ public:
 
   // False: the root is not run by every rank alike.
   bool begin(const Root& root) {
+    const auto& roots = runs_.main().roots;
+    const auto number = std::ranges::find_if(roots, [&](const auto& each) { return each.get() == &root; }) -
+        roots.begin();
     for (int rank = 0; rank < world_; ++rank) {
       RankRun& own = runs_.of(rank, world_);
       if (!own.record || own.record->cancelled) return false;
@@ -71,6 +74,7 @@ public:
           break;
         }
       if (!same) return false;
+      own.root = static_cast<int>(number);
       ranks_.push_back(&own);
       blocks_.push_back(&same->block);
       cut_off_.push_back(same->truncated);

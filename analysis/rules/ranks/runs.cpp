@@ -333,9 +333,10 @@ int Runs::site(RankRun& own, Place place, const CallSite* calls) {
 int Runs::question(RankRun& own, int at, values::Cond condition) {
   const std::string text = own.record->symbols.text(condition);
   const int words = words_.try_emplace(text, static_cast<int>(words_.size())).first->second;
-  // What has a name is the same wherever it is asked first; what is computed may have changed.
-  const bool named = text.find_first_of("?(") == std::string::npos && own.named.insert(words).second;
-  const int place = site(Of::words, named ? 0 : at, words);
+  // What has a name is the same wherever it is asked first in a root; what is computed may have changed.
+  const int in_root = site(Of::roots, own.root, words);
+  const bool named = text.find_first_of("?(") == std::string::npos && own.named.insert(in_root).second;
+  const int place = named ? in_root : site(Of::words, at, words);
   const int key = site(Of::conditions, place, own.keys_at[place]++);
   own.asked_as[key] = condition;
   return key;

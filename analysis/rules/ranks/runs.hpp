@@ -26,8 +26,9 @@ struct RankRun {
   std::unordered_map<values::Cond, int> keys;
   std::unordered_map<values::Cond, symbolic::Answer> unasked;  // what needs no question: see RankWalker
   std::unordered_map<int, values::Cond> asked_as;              // by key: the question as this rank asks it
-  std::unordered_set<int> named;                               // texts of questions that were asked
-  std::unordered_map<int, int> keys_at;                        // by site: conditions first met there
+  int root = 0;                          // the root that is looked at: the same number in all runs
+  std::unordered_set<int> named;         // texts of questions that were asked, by root
+  std::unordered_map<int, int> keys_at;  // by site: conditions first met there
   // See BlockQueries. The ways through a run ask the same of a block again and again.
   std::unordered_map<const interpreter::Block*, bool> matters, communicates, sends, raises, leaves,
       leaves_loop;
@@ -96,13 +97,13 @@ public:
   // A number for a place with the calls that led there: the same in the runs of all ranks.
   int site(RankRun& own, Place place, const interpreter::CallSite* calls);
   // A number for a choice that is made at a site, or for one of the values there.
-  enum class Of : std::uint32_t { nowhere, values, gradients, conditions, words };
+  enum class Of : std::uint32_t { nowhere, values, gradients, conditions, words, roots };
   int site(Of what, int at, int number) {
     return site(static_cast<std::uint32_t>(what),
         {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(number)}, 0);
   }
   // The same question of the program, asked at a site: by its words, alike in the runs of all ranks, and of
-  // questions with the same words by their order.
+  // questions with the same words in one root by their order.
   int question(RankRun& own, int at, values::Cond condition);
   // The same place, and the same calls, in the file's own record.
   Place translate(RankRun& own, Place place) const;
@@ -111,7 +112,7 @@ public:
 private:
   // A file, by its number, and a byte in it: the same in the runs of all ranks.
   using Spot = std::uint64_t;
-  static constexpr std::uint32_t first_file = 5;  // smaller numbers are not of files: Of
+  static constexpr std::uint32_t first_file = 6;  // smaller numbers are not of files: Of
   std::vector<std::uint32_t> files(const Record& record);
   Spot spot(Place place) const;  // of the main record
   Spot spot(const RankRun& own, Place place) const;
