@@ -31,6 +31,12 @@ public:
 
 private:
   struct AnyOf;
+  struct WithLength;
+  // The lengths that it may have, and when it has which; nothing: some are not known, or there are many.
+  std::optional<std::vector<WithLength>> lengths_of(Value iterable, int depth = 0);
+  // Of one that is several: nothing where it hangs on something of the rank's own which of its lengths it
+  // has.
+  std::optional<Sharing> sharing_by_length(Value iterable);
 
   std::optional<std::vector<Value>> until_raised(
       std::string_view exception, const std::function<Value(std::int64_t)>& next);

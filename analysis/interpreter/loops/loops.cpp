@@ -57,6 +57,56 @@ bool has_break(syntax::Block body) {
 
 }  // namespace
 
+struct Iterables::WithLength {
+  Int length;
+  Cond when;
+};
+
+std::optional<std::vector<Iterables::WithLength>> Iterables::lengths_of(Value iterable, int depth) {
+  constexpr std::size_t most_lengths = 4;
+  constexpr int deepest = 4;
+  iterable = run_.resolve(iterable);
+  const Cond always = symbols().boolean(true);
+  if (!iterable.is(Kind::choice)) {
+    const Int length = known_length(iterable);
+    return length ? std::optional(std::vector{WithLength{length, always}}) : std::nullopt;
+  }
+  if (depth == deepest) return std::nullopt;
+  const auto& choice = *iterable.as<values::Choice>();
+  auto made = lengths_of(choice.yes, depth + 1);
+  const auto others = made ? lengths_of(choice.no, depth + 1) : std::nullopt;
+  if (!others) return std::nullopt;
+  const Cond yes = choice.condition, no = symbols().logical_not(yes);
+  std::vector<Cond> outside(made->size());  // when the other of the two has the length
+  for (const WithLength& other : *others) {
+    const auto same = std::ranges::find(*made, other.length, &WithLength::length);
+    if (same != made->end() && static_cast<std::size_t>(same - made->begin()) < outside.size())
+      outside[static_cast<std::size_t>(same - made->begin())] = other.when;
+    else
+      made->push_back({other.length, symbols().logical_and(no, other.when)});
+  }
+  if (made->size() > most_lengths) return std::nullopt;
+  for (std::size_t i = 0; i < outside.size(); ++i) {
+    Cond& when = (*made)[i].when;
+    // What holds on one side whatever else is asked needs not be denied on the other.
+    const Cond inside = outside[i] == always ? when : symbols().logical_and(yes, when);
+    when = !outside[i] || when == outside[i]
+        ? (outside[i] ? when : inside)
+        : symbols().logical_or(inside, when == always ? outside[i] : symbols().logical_and(no, outside[i]));
+  }
+  return made;
+}
+
+std::optional<Sharing> Iterables::sharing_by_length(Value iterable) {
+  const auto lengths = lengths_of(iterable);
+  if (!lengths) return std::nullopt;
+  Sharing shared = Sharing::uniform;
+  for (const WithLength& each : *lengths)
+    shared = symbolic::mix(
+        shared, symbolic::mix(symbols().sharing(each.length), symbols().sharing(each.when)));
+  return shared == Sharing::uniform || shared == Sharing::unseen ? std::optional(shared) : std::nullopt;
+}
+
 Sharing Iterables::trips_of(Value iterable) {
   iterable = run_.resolve(iterable);
   switch (iterable.kind) {
@@ -85,6 +135,9 @@ Sharing Iterables::trips_of(Value iterable) {
     // two.
     const auto& choice = *iterable.as<values::Choice>();
     const Sharing held = heap().sharing(iterable), asked = symbols().sharing(choice.condition);
+    // Nor does who takes which where those of one length are taken by all or by none.
+    if (held != Sharing::uniform)
+      if (const auto by_length = sharing_by_length(iterable)) return *by_length;
     if (held != Sharing::local || asked == Sharing::divergent) return held;
     return symbolic::mix(asked, symbolic::mix(trips_of(choice.yes), trips_of(choice.no)));
   }
