@@ -37,7 +37,9 @@ bool ever_evaluates(const Record& record, const Evaluation& evaluation) {
   parts.add(as_value(module));
   const bool handed = escapes(record, training_root, module, nullptr);
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-    if (!sets_mode(*each.event) || is_instead(each, *evaluation.forward)) return false;
+    if (!sets_mode(*each.event) || is_instead(each, *evaluation.forward) ||
+        (evaluation.one_side && is_instead(each, *evaluation.one_side)))
+      return false;
     if (trains_from_here(record, *each.event)) return false;
     if (parts.found.contains(each.event->self.object())) return true;
     // Something that is not seen holds it only if it was given it.
@@ -183,13 +185,22 @@ void tell_left_to_callers(const Record& record, const Evaluation& evaluation, Re
     offer_modes(record, evaluation, name, *finding, false, true);
 }
 
+// " when `args.finetune`": where only one side of a decision sets training mode.
+std::string of_side(const Record& record, const Evaluation& evaluation) {
+  if (!evaluation.one_side) return {};
+  return when_reached(record, *evaluation.one_side, [&](const Turn& turn) {
+    return std::ranges::none_of(
+        evaluation.forward->turns, [&](const Turn& other) { return other.branch == turn.branch; });
+  });
+}
+
 // The layer says what training mode does.
 void tell_by_layer(const Record& record, const Evaluation& evaluation, const Instance& layer, Place trained,
     Report& report) {
   const ModelCall& forward = evaluation.call;
   const std::string name = called_text(record, forward), kind = class_of(layer);
   Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-      code(name) + " is evaluated in training mode: its " + code(kind) +
+      code(name) + " is evaluated in training mode" + of_side(record, evaluation) + ": its " + code(kind) +
           (attribute(&layer, "track_running_stats")
                   ? " normalizes by the batch and updates its running statistics"
                   : " still drops activations at random") +
@@ -198,14 +209,6 @@ void tell_by_layer(const Record& record, const Evaluation& evaluation, const Ins
   if (trained) report.relate(*finding, trained, "it is trained here");
   report.relate(*finding, layer.born, "the " + kind);
   offer_modes(record, evaluation, name, *finding);
-}
-
-// Are its iterations those over data? A plain count of them draws again and again, which dropout may be meant
-// for.
-bool is_over_data(const LoopEvent& loop) {
-  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
-  const syntax::Expr& iterable = *syntax::as<syntax::ForStmt>(*loop.stmt).iterable;
-  return generates(loop) || !calls(iterable, Says::counting) || calls(iterable, Says::measuring);
 }
 
 // A model whose layers are known was made, never put into evaluation mode, and is asked batch by batch.
@@ -302,8 +305,8 @@ void look_for_missing(const Record& record, const Training& training, Report& re
       const std::string name = called_text(record, forward);
       if (name.empty() || !once(forward.place)) continue;
       Finding* finding = report.add(Severity::warning, forward.place, forward.calls,
-          code(name) +
-              " is evaluated in training mode, which was set before the training: dropout and batch norms in it behave as in training. Call " +
+          code(name) + " is evaluated in training mode" + of_side(record, evaluation) +
+              ", which was set before the training: dropout and batch norms in it behave as in training. Call " +
               code(name + ".eval()") + " before and " + code(name + ".train()") + " after.");
       if (!finding) continue;
       report.relate(*finding, evaluation.mode->place, "training mode is set here");

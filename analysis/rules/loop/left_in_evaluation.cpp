@@ -123,14 +123,8 @@ void offer_training(const Record& record, const TrainingRoot& training_root, con
 
 // " when `args.average`": where what is set is one of two objects, and this one is meant then.
 std::string of_choice(const Record& record, const TrainingEvent& mode) {
-  std::string text;
-  for (const Turn& turn : mode.turns) {
-    if (!(turn.branch->place == mode.event->place) || !turn.branch->condition) continue;
-    const std::string side = record.symbols.text(
-        turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
-    if (!side.empty()) text += (text.empty() ? " when " : " and ") + code(side);
-  }
-  return text;
+  return when_reached(
+      record, mode, [&](const Turn& turn) { return turn.branch->place == mode.event->place; });
 }
 
 }  // namespace

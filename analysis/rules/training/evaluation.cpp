@@ -7,6 +7,7 @@
 #include "rules/training/handed.hpp"
 #include "rules/training/parts.hpp"
 #include "values/internal_rows.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <typeindex>
@@ -145,13 +146,23 @@ void look_at(const Record& record, const TrainingRoot& training_root, std::vecto
     const ModelCall call = call_of_method(training_root, forward, *loop).value_or(ModelCall(*forward.event));
     if (!told.insert({loop, call.self.object()}).second) continue;
     Evaluation evaluation{&training_root, &forward, call, loop};
+    std::vector<const TrainingEvent*> modes;
     for (std::size_t j = 0; j < i; ++j) {
       const OperationEvent& event = *training_root.all[j].event;
-      if (!sets_mode(event) || !holds_mode_of(event.self, call.self.object()) ||
-          is_instead(training_root.all[j], forward))
-        continue;
-      evaluation.mode = &event;
-      evaluation.evaluates = sets_eval(record, event);
+      if (sets_mode(event) && holds_mode_of(event.self, call.self.object()) &&
+          !is_instead(training_root.all[j], forward))
+        modes.push_back(&training_root.all[j]);
+    }
+    if (!modes.empty()) {
+      evaluation.mode = modes.back()->event;
+      evaluation.evaluates = sets_eval(record, *evaluation.mode);
+      // `model.train() if finetune else model.eval()`: one of the two is as good as the other.
+      if (evaluation.evaluates && modes.size() > 1 && is_instead(*modes[modes.size() - 2], *modes.back()) &&
+          !sets_eval(record, *modes[modes.size() - 2]->event)) {
+        evaluation.one_side = modes[modes.size() - 2];
+        evaluation.mode = evaluation.one_side->event;
+        evaluation.evaluates = false;
+      }
     }
     all.push_back(evaluation);
   }
@@ -194,6 +205,18 @@ ModelCall::ModelCall(const OperationEvent& forward)
   if (!expr && path.starts_with(values::InternalRow::of_unseen)) method = values::last_name(path);
 }
 
+std::string when_reached(
+    const Record& record, const TrainingEvent& event, const std::function<bool(const Turn&)>& counts) {
+  std::string text;
+  for (const Turn& turn : event.turns) {
+    if (!turn.branch->condition || !counts(turn)) continue;
+    const std::string side = record.symbols.text(
+        turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
+    if (!side.empty()) text += (text.empty() ? " when " : " and ") + values::code(side);
+  }
+  return text;
+}
+
 std::string called_text(const Record& record, const ModelCall& call) {
   if (call.expr) return std::string(record.text({call.place.chunk, call.expr->function->span}));
   const std::string_view text = record.text(call.place), called = text.substr(0, text.find('('));
@@ -220,6 +243,12 @@ bool takes_numbers(const Evaluation& evaluation) {
   return function && function->stmt && takes_numbers(*function->stmt);
 }
 bool takes_numbers(const syntax::Stmt& stmt) { return calls(stmt, Says::taking_numbers); }
+
+bool is_over_data(const LoopEvent& loop) {
+  if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_) return false;
+  const syntax::Expr& iterable = *syntax::as<syntax::ForStmt>(*loop.stmt).iterable;
+  return generates(loop) || !calls(iterable, Says::counting) || calls(iterable, Says::measuring);
+}
 
 bool generates(const LoopEvent& loop) {
   return loop.stmt && calls(*loop.stmt, Says::choosing_token) && calls(*loop.stmt, Says::joining) &&

@@ -3,6 +3,8 @@
 
 #include "rules/training/training.hpp"
 
+#include <functional>
+
 namespace stepzero::rules {
 
 // Does the call set the mode of a module, and to evaluation?
@@ -39,11 +41,17 @@ struct Evaluation {
   const interpreter::LoopEvent* loop = nullptr;  // the outermost such loop around it
   const OperationEvent* mode = nullptr;          // what last set the model's mode before; null if nothing did
   bool evaluates = false;                        // it did so to evaluation
+  // What set the mode, where that is one side of a decision and the other side sets evaluation.
+  const TrainingEvent* one_side = nullptr;
   bool is_seen() const {
     return call.self.is(values::Kind::instance);
   }  // else the model is something of which only its use says so
 };
 std::vector<Evaluation> evaluations(const Record& record, const Training& training);
+// " when `args.finetune`": the decisions by which an event is reached, those alone that `counts`; empty if
+// there are none.
+std::string when_reached(
+    const Record& record, const TrainingEvent& event, const std::function<bool(const Turn&)>& counts);
 // The model as the program calls it there: "net", "self.model.encoder"; empty if that cannot be said.
 std::string called_text(const Record& record, const ModelCall& call);
 // The function that calls the model; null: the module.
@@ -53,6 +61,9 @@ bool takes_numbers(const Evaluation& evaluation);
 bool takes_numbers(const syntax::Stmt& in);
 // Does the loop write a sequence on, token by token? What is chosen of the scores has no gradient.
 bool generates(const interpreter::LoopEvent& loop);
+// Are its iterations those over data? A plain count of them draws again and again, which dropout may be meant
+// for.
+bool is_over_data(const interpreter::LoopEvent& loop);
 // Is it there to evaluate, by its name?
 bool is_named_evaluation(const Evaluation& evaluation);
 // May gradients be off around all of the root, because of who calls it? As far as the text of the file shows.
