@@ -253,7 +253,7 @@ Table::Table() {
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows,
-          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, torch_ema, torchmetrics, transformers"},
+          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, nanotron, torch_ema, torchmetrics, transformers"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
@@ -301,7 +301,7 @@ bool Table::always_there(std::string_view top_level) const {
 
 std::vector<syntax::Name> Table::members(std::string_view module_path) const {
   std::vector<syntax::Name> names;
-  const std::string prefix = std::string(module_path) + ".";
+  const std::string prefix = canonical(module_path) + ".";
   for (const Row& row : rows_)
     if (row.path.starts_with(prefix) && row.path.find('.', prefix.size()) == std::string_view::npos)
       names.emplace_back(row.path.substr(prefix.size()));
