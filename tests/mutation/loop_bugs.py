@@ -151,6 +151,18 @@ def plain_step(source):
             yield Mutant("plain step", call.lineno, source.said(call), [source.replaced(call, source.said(call.args[0]) + ".step()")], updates)
 
 
+def begins_anew(source, call, holder):
+    """Is it a sum of what was differentiated that begins anew for each step of the optimizer? Then nothing is kept beyond one."""
+    held = source.said(holder.target)
+    inner = source.loop(call)
+    for outer in source.up(inner):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            return False
+        if isinstance(outer, (ast.For, ast.While)) and any(source.loop(c) is outer for c in source.methods("step", outer)):
+            return any(isinstance(n, ast.Assign) and source.said(n.targets[0]) == held for n in outer.body)
+    return False
+
+
 def graph_kept(source):
     """A loss that is summed up or listed in the loop that trains, without item() or detach()."""
     for call in source.calls:
@@ -168,6 +180,8 @@ def graph_kept(source):
         around = value
         while around is not holder and isinstance(source.parents.get(around), ast.Call):  # loss.detach().cpu().item()
             around = source.parents[around]
+        if sums and begins_anew(source, call, holder):
+            continue
         if sums or lists:
             yield Mutant("graph kept", call.lineno, source.said(call), [source.replaced(call, source.said(value))])
 
@@ -468,6 +482,20 @@ def moved_anyway(source, call):
                    for n in ast.walk(function))
 
 
+PREPARES = re.compile(r"\b(accelerator|fabric)\.(prepare|setup_dataloaders)\(")
+
+
+def prepared(source, call):
+    """Is it a batch of a program whose loaders a framework has prepared, which brings batches to the device itself?"""
+    moved = part_of(call.func.value)
+    if not isinstance(moved, ast.Name) or not any(PREPARES.search(text) for text in (source.text, *source.others)):
+        return False
+    targets = [n.target for n in source.up(call) if isinstance(n, (ast.For, ast.comprehension))]
+    taken = [t for n in ast.walk(source.function(call)) if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call) and source.called(n.value) == "next"
+             for t in n.targets]
+    return any(isinstance(n, ast.Name) and n.id == moved.id for target in targets + taken for n in ast.walk(target))
+
+
 def only_stored_into(source, call):
     """Is it an empty tensor that parts are written into, wherever they lie, and that is given back?"""
     moved, parent = call.func.value, source.parents.get(call)
@@ -533,7 +561,7 @@ def not_moved(source):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
         if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call) or only_stored_into(source, call) \
-                or only_looked_at(source, call):
+                or only_looked_at(source, call) or prepared(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
