@@ -63,8 +63,8 @@ struct Iterables::WithLength {
 };
 
 std::optional<std::vector<Iterables::WithLength>> Iterables::lengths_of(Value iterable, int depth) {
-  constexpr std::size_t most_lengths = 4;
-  constexpr int deepest = 4;
+  constexpr std::size_t most_lengths = 4;  // that are told apart
+  constexpr int deepest = 4;               // choices within a choice: each has two sides
   iterable = run_.resolve(iterable);
   const Cond always = symbols().boolean(true);
   if (!iterable.is(Kind::choice)) {
