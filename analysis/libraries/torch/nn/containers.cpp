@@ -71,12 +71,13 @@ interpreter::ProblemEvent* failure_since(Runtime& run, std::size_t first) {
       return static_cast<interpreter::ProblemEvent*>(run.record().events[i].get());
   return nullptr;
 }
-// What a layer may be given: a convolution a batch of what it takes.
+// What a layer may be given: a convolution, or what pools, a batch of what it takes.
 Value input_of(Call& call, const Instance& layer) {
   const std::string_view path = layer.native->path;
-  const std::size_t at = path.rfind("Conv");
+  const bool of_images = path.find("Conv") != std::string_view::npos ||
+      path.find("Pool") != std::string_view::npos;
   const char axes = path.size() < 2 ? '0' : path[path.size() - 2];
-  if (at == std::string_view::npos || !path.ends_with('d') || axes < '1' || axes > '3')
+  if (!of_images || !path.ends_with('d') || axes < '1' || axes > '3')
     return call.run.heap().unseen("the input", call.place);
   values::TensorState batch;
   batch.shape.ndim_known = true;
