@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 #include <unordered_set>
 
 namespace stepzero::libraries {
@@ -187,19 +188,34 @@ Value submodule(Call& call) {
   }
   return at;
 }
+// The dtypes and devices of a module's own tensors.
+std::vector<std::pair<Dtype, const values::Device*>> placed(Runtime& run, Value module) {
+  std::vector<std::pair<Dtype, const values::Device*>> found;
+  for (const auto& [name, slot] : module.as<Instance>()->attributes.entries())
+    if (const Value tensor = run.resolve(slot->value); tensor.is(Kind::tensor))
+      found.emplace_back(tensor.as<Tensor>()->now()->dtype, tensor.as<Tensor>()->now()->device);
+  return found;
+}
 Value apply(Call& call) {
   Tree tree;
   walk(call.run, call.self, "", tree);
-  // Parts first, as PyTorch does; of a large tree one round stands for all.
-  if (tree.complete && tree.list.size() <= max_applied)
-    for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part)
-      call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
-  else {
-    // It hardly ever converts them, but nobody knows.
-    if (!call.run.record().conditions.contains(values::RecordCondition::counted))
-      lose_dtypes(call.run, call.self);
-    call.run.call(call.at(0), {{call.run.heap().unseen("", call.place)}, {}, false}, call.place);
+  // Parts first, as PyTorch does. In a large tree what it does to one of a class it does to each.
+  const bool one_by_one = tree.list.size() <= max_applied;
+  std::set<const void*> met;
+  bool converts = false;
+  for (auto part = tree.list.rbegin(); part != tree.list.rend(); ++part) {
+    const Instance& module = *part->module.as<Instance>();
+    const void* const kind = module.cls ? static_cast<const void*>(module.cls) : module.native;
+    if (!one_by_one && !met.insert(kind).second) continue;
+    const auto before = one_by_one ? std::vector<std::pair<Dtype, const values::Device*>>()
+                                   : placed(call.run, part->module);
+    call.run.call(call.at(0), {{part->module}, {}, false}, call.place);
+    converts = converts || (!one_by_one && before != placed(call.run, part->module));
   }
+  if (converts && !call.run.record().conditions.contains(values::RecordCondition::counted))
+    lose_dtypes(call.run, call.self);
+  if (!tree.complete)
+    call.run.call(call.at(0), {{call.run.heap().unseen("", call.place)}, {}, false}, call.place);
   return call.self;
 }
 

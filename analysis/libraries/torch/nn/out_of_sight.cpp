@@ -6,6 +6,7 @@
 #include "values/kept.hpp"
 #include "values/limits.hpp"
 
+#include <functional>
 #include <unordered_set>
 
 namespace stepzero::libraries {
@@ -61,22 +62,16 @@ void lose_trained(
   for (const Part& part : parts_of(run, module).list) lose_trained(run, part.module, handed, seen, depth + 1);
 }
 
-// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
-// where they lie. `from_cpu`: with those on the CPU, too.
-void may_lie_on_gpu_in(
-    Runtime& run, Value value, bool from_cpu, std::unordered_set<const values::Object*>& seen, int depth) {
+// Looks at each parameter and buffer of a module.
+void each_tensor_in(Runtime& run, Value value, const std::function<void(Value)>& look,
+    std::unordered_set<const values::Object*>& seen, int depth) {
   value = run.resolve(value);
   if (depth > values::deepest_module || seen.size() > values::most_parts) return;
-  const auto go_on = [&](Value part) { may_lie_on_gpu_in(run, part, from_cpu, seen, depth + 1); };
+  const auto go_on = [&](Value part) { each_tensor_in(run, part, look, seen, depth + 1); };
   switch (value.kind) {
-  case Kind::tensor: {
-    if (value.as<Tensor>()->role == TensorRole::plain || !seen.insert(value.object()).second) return;
-    TensorState state = *value.as<Tensor>()->now();
-    if (state.device && !(from_cpu && values::is_cpu(state.device))) return;
-    state.device = device_of_model(run);
-    set_state(run, value, state);
+  case Kind::tensor:
+    if (value.as<Tensor>()->role != TensorRole::plain && seen.insert(value.object()).second) look(value);
     return;
-  }
   case Kind::instance:
     if (!seen.insert(value.object()).second || !run.is_a(value, "torch.nn.Module")) return;
     for (const auto& [name, slot] : std::vector(value.as<Instance>()->attributes.entries()))
@@ -96,6 +91,28 @@ void may_lie_on_gpu_in(
   default: return;
   }
 }
+// Who has the module may have moved it to a GPU, with all parameters and buffers of which it is not known
+// where they lie. `from_cpu`: with those on the CPU, too; else one that was put there says that it was not
+// moved, or all of it was.
+void may_lie_on_gpu_in(Runtime& run, Value module, bool from_cpu) {
+  std::unordered_set<const values::Object*> seen;
+  bool any_on_cpu = false;
+  each_tensor_in(
+      run, module,
+      [&](Value tensor) { any_on_cpu = any_on_cpu || values::is_cpu(tensor.as<Tensor>()->now()->device); },
+      seen, 0);
+  if (any_on_cpu && !from_cpu) return;
+  seen.clear();
+  each_tensor_in(
+      run, module,
+      [&](Value tensor) {
+        TensorState state = *tensor.as<Tensor>()->now();
+        if (state.device && !values::is_cpu(state.device)) return;
+        state.device = device_of_model(run);
+        set_state(run, tensor, state);
+      },
+      seen, 0);
+}
 
 }  // namespace
 
@@ -109,14 +126,12 @@ void lose_dtypes(Runtime& run, Value module) {
 Value may_be_frozen(Call& call) {
   std::unordered_set<const values::Object*> seen;
   if (call.self.is(Kind::instance)) lose_trained(call.run, call.self, false, seen, 0);
-  seen.clear();
-  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, false, seen, 0);
+  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, false);
   return Value::none();
 }
 
 Value may_lie_on_gpu(Call& call) {
-  std::unordered_set<const values::Object*> seen;
-  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, true, seen, 0);
+  if (call.self.is(Kind::instance)) may_lie_on_gpu_in(call.run, call.self, true);
   return Value::none();
 }
 Value out_of_sight(Call& call) {
