@@ -332,6 +332,9 @@ def eval_mode(source):
                 (source.said(n.func) == source.receiver(call) or any(source.said(a) == source.receiver(call) for a in [*n.args, *(k.value for k in n.keywords)]))]
         # Whoever measures the time that the model takes does not read what it gives.
         asks = [n for n in asks if not trains_by_it(source, n) and not (source.said(n.func) == source.receiver(call) and source.alone(n))]
+        # Nor is one that is set to evaluation once more on the way.
+        again = [c for c in source.methods("eval", function) if c.lineno > call.lineno and source.receiver(c) == source.receiver(call) and source.alone(c)]
+        asks = [n for n in asks if not any(c.lineno < n.lineno and source.parents[source.alone(c)] in source.up(n) for c in again)]
         silent = [node for node, *_ in without_gradients(source)]
         if any(node in silent for n in asks for node in source.up(n)):
             yield Mutant("eval() deleted", call.lineno, source.said(call), gone(source, [call]),
@@ -534,16 +537,39 @@ def moves_inputs(source, call):
     return called == "DataParallel" or called in ("DistributedDataParallel", "DDP") and any(k.arg == "device_ids" and source.said(k.value) != "None" for k in call.keywords)
 
 
+def assigned(source, call):
+    """The one target that the moved thing is assigned to, of `x, y = x.cuda(), y.cuda()` its own."""
+    parent, place = source.parents.get(call), None
+    if isinstance(parent, ast.Tuple):
+        parent, place = source.parents.get(parent), parent.elts.index(call)
+    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1:
+        return None
+    target = parent.targets[0]
+    if place is None:
+        return target
+    return target.elts[place] if isinstance(target, ast.Tuple) and len(target.elts) == len(parent.value.elts) else None
+
+
+def only_a_bound(source, call):
+    """Does it tell lengths alone, as the bound of a slice, which may lie anywhere?"""
+    target = assigned(source, call)
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
+            and (n.lineno, n.col_offset) > (call.end_lineno, call.end_col_offset)]
+    return all(any(isinstance(around, ast.Slice) for around in source.up(n) if not isinstance(around, ast.stmt)) for n in uses)
+
+
 def moved_by_wrapper(source, call):
     """Is it used as an input of a wrapper alone that moves what it is given?"""
-    parent = source.parents.get(call)
-    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or not isinstance(parent.targets[0], (ast.Name, ast.Subscript)):
+    target = assigned(source, call)
+    if not isinstance(target, (ast.Name, ast.Subscript)):
         return False
     wrapped = {source.said(n.targets[0]) for n in ast.walk(source.tree)
                if isinstance(n, ast.Assign) and any(isinstance(c, ast.Call) and moves_inputs(source, c) for c in ast.walk(n.value))}
-    name, given = source.said(parent.targets[0]), False
+    name, given = source.said(target), False
     for use in ast.walk(source.function(call)):
-        if not (isinstance(use, type(parent.targets[0])) and source.said(use) == name and isinstance(use.ctx, ast.Load) and use.lineno > call.lineno):
+        if not (isinstance(use, type(target)) and source.said(use) == name and isinstance(use.ctx, ast.Load) and use.lineno > call.lineno):
             continue
         around = source.parents.get(use)
         if isinstance(around, ast.keyword):
@@ -561,7 +587,7 @@ def not_moved(source):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
         if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call) or only_stored_into(source, call) \
-                or only_looked_at(source, call) or prepared(source, call):
+                or only_looked_at(source, call) or prepared(source, call) or only_a_bound(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
