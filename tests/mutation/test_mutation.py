@@ -166,6 +166,18 @@ def train(loader, model):
         for x in loader:
             model(x).backward()
 """,
+    "graph kept": """
+def train(model, optimizer, batches, rounds, steps):
+    while steps:
+        total_loss = 0.0
+        for _ in range(rounds):
+            loss = model(next(batches)) / rounds
+            total_loss += loss.item()
+            loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        steps -= 1
+""",
     "eval() deleted": """
 def answer(prompts):
     model = AutoModel.from_pretrained("a/model")
@@ -188,6 +200,20 @@ def main(args, loader):
     eval(model, loader, args)
 """,
     "not moved": """
+def prepared(model, loader, accelerator):
+    loader = accelerator.prepare(loader)
+    for batch in loader:
+        batch = batch.to(accelerator.device)
+        model(batch)
+
+
+def of_pairs(net, loader, gpu):
+    net = nn.parallel.DistributedDataParallel(net, device_ids=[gpu])
+    for x, lengths in loader:
+        x, lengths = x.cuda(gpu), lengths.cuda(gpu)
+        print(net(x)[:, : lengths[0]])
+
+
 def train(model, optimizer, loader, device):
     average = copy.deepcopy(model)
     average = average.to(device)
@@ -229,6 +255,23 @@ def save(model):
 @pytest.mark.parametrize("family", RIGHT)
 def test_no_bug_is_made_of_what_stays_right(family):
     assert [mutant.what for mutant in FAMILIES[family][0](Source(RIGHT[family]))] == []
+
+
+def test_a_mode_that_is_set_once_more_is_no_place():
+    source = Source("""
+def fit(model, loader, held_out, optimizer, frozen):
+    for epoch in range(9):
+        if frozen:
+            model.eval()
+        for x in loader:
+            model(x).sum().backward()
+            optimizer.step()
+        model.eval()
+        with torch.no_grad():
+            for x in held_out:
+                print(model(x))
+""")
+    assert [mutant.line for mutant in loop_bugs.eval_mode(source)] == [9]
 
 
 def test_a_guard_that_is_always_true_is_not_used():
