@@ -6,6 +6,7 @@
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
 
+#include <algorithm>
 #include <array>
 #include <deque>
 
@@ -307,6 +308,23 @@ Value length(Call& call) {
   return known ? known : call.run.heap().unknown("", Sharing::uniform, call.place);
 }
 
+// Of sets that hold their pictures and classes as tensors.
+constexpr std::string_view of_tensors[] = {"MNIST", "FashionMNIST", "KMNIST"};
+template <bool pictures> Value whole(Call& call) {
+  const Value known = kept(call, values::PictureState::sizes),
+              count = kept(call, values::LoaderState::length);
+  if (!known.is(Kind::tuple)) return not_known(call);
+  TensorState state = computed(call.run, std::span<const Value>{});
+  state.shape = {true, {{count.is(Kind::integer) ? count.integer() : nullptr, nullptr, nullptr}}};
+  if (pictures)
+    for (const std::size_t side : {1, 2})
+      if (const Value size = known.as<values::Tuple>()->items[side]; size.is(Kind::integer))
+        state.shape.dims.push_back({size.integer(), nullptr, nullptr});
+  state.dtype = pictures ? Dtype::uint8 : Dtype::int64;
+  state.device = call.run.heap().device("cpu").as<values::Device>();
+  return call.run.heap().tensor(std::move(state), call.place);
+}
+
 // What PIL makes of a picture. Of modes only those are followed that say how many channels there are.
 Value converted(Call& call) {
   const auto sizes = sizes_of(call, call.self);
@@ -358,6 +376,9 @@ std::vector<Row> picture_rows() {
           row(path(package, name), class_, data_sets[i].signature, made[i], "torch.utils.data.Dataset"));
       rows.push_back(row(path(package, name, ".__getitem__"), method, "index", sample));
       rows.push_back(row(path(package, name, ".__len__"), method, "", length));
+      if (std::ranges::find(of_tensors, name) == std::end(of_tensors)) return;
+      rows.push_back(row(path(package, name, ".data"), property, "", whole<true>));
+      rows.push_back(row(path(package, name, ".targets"), property, "", whole<false>));
     });
   return rows;
 }
