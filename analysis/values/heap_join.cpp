@@ -294,9 +294,23 @@ Value merged_sequences(Heap& heap, Value a, Value b, Sharing how) {
         Heap::list_state(value)->open && Heap::list_state(value)->items.empty() &&
         Heap::list_state(value)->rest;
   };
+  // A list that it gives is a new one each time.
+  const auto given_by_either = [&](Value mine, Value theirs) {
+    const auto is_list = [](Value value) {
+      return value.is(Kind::list) && value.as<List>()->kind == ListKind::list &&
+          !Heap::list_state(value)->open;
+    };
+    if (!is_list(mine) || !is_list(theirs) ||
+        Heap::list_state(mine)->items.size() != Heap::list_state(theirs)->items.size())
+      return heap.merge(mine, theirs, how);
+    std::vector<Value> items;
+    for (std::size_t i = 0; i < Heap::list_state(mine)->items.size(); ++i)
+      items.push_back(heap.merge(Heap::list_state(mine)->items[i], Heap::list_state(theirs)->items[i], how));
+    return heap.list(std::move(items));
+  };
   if (is_iterator(a) && is_iterator(b))
     return heap.open_list(
-        heap.merge(Heap::list_state(a)->rest, Heap::list_state(b)->rest, how), nullptr, ListKind::iterator);
+        given_by_either(Heap::list_state(a)->rest, Heap::list_state(b)->rest), nullptr, ListKind::iterator);
   const auto is_open_tuple = [](Value value) {
     return value.is(Kind::list) && value.as<List>()->kind == ListKind::tuple;
   };

@@ -221,6 +221,10 @@ Value given_by(Value value) {
   const auto* state = values::Heap::list_state(value);
   return state->open && state->items.empty() ? state->rest : Value{};
 }
+bool is_closed_list(Value value) {
+  return value.is(Kind::list) && value.as<values::List>()->kind == values::ListKind::list &&
+      !values::Heap::list_state(value)->open;
+}
 bool covers_tensor(const values::TensorState& a, const values::TensorState& b) {
   if (a.dtype != values::Dtype::unknown && a.dtype != b.dtype) return false;
   if (a.content && a.content != b.content) return false;
@@ -237,7 +241,15 @@ bool covers_tensor(const values::TensorState& a, const values::TensorState& b) {
 
 bool LoopRunner::covers(Value wide, Value value) const {
   if (wide == value) return true;
-  if (const Value any = given_by(wide), other = given_by(value); any && other) return covers(any, other);
+  if (const Value any = given_by(wide), other = given_by(value); any && other) {
+    // Lists that they give are new ones each time.
+    const auto* mine = is_closed_list(any) ? values::Heap::list_state(any) : nullptr;
+    const auto* theirs = is_closed_list(other) ? values::Heap::list_state(other) : nullptr;
+    if (!mine || !theirs || mine->items.size() != theirs->items.size()) return covers(any, other);
+    for (std::size_t i = 0; i < mine->items.size(); ++i)
+      if (!covers(mine->items[i], theirs->items[i])) return false;
+    return true;
+  }
   if (wide.is(Kind::unknown)) {
     const Value any = wide.as<values::Unknown>()->element;
     if (!any) return has_notes_of(wide, value);
