@@ -36,6 +36,7 @@ struct Held {
   std::int64_t copies =
       1;  // modules that were made alike in one line: the run knows one that stands for all of them
   std::optional<Shape> local = {};  // of a shard: what one process has of it
+  Value group = {};                 // of an optimizer's: the dict that it was given in
   const Shape& own() const { return local ? *local : shape; }
 };
 

@@ -31,7 +31,9 @@ struct Kept {
   Width width = Width::of_parameter;
   std::string_view needs = {};         // of copies and counters: none without it
   std::string_view temporary_if = {};  // one more number while it steps where this argument is set
-  bool grows = false;                  // the copies are those after its first iteration: it keeps a history
+  bool grows = false;                  // it keeps more than that: a history, or what depends on the numbers
+  bool of_frozen = false;              // of frozen parameters, too: it makes its state when it is made
+  int once = 0;                        // bytes for all parameters together
 };
 constexpr Kept optimizer_table[] = {
     {"SGD", 1, 0, 0, 0, {}, {}, Width::of_parameter, "momentum", "weight_decay"},
@@ -41,7 +43,7 @@ constexpr Kept optimizer_table[] = {
     {"RAdam", 2, 1, 1, 2},
     {"Adamax", 2, 1, 1, 1},
     {"SparseAdam", 2, 0, 0, 0},
-    {"Adagrad", 1, 1, 2, 2},
+    {"Adagrad", 1, 1, 2, 2, {}, {}, Width::of_parameter, {}, {}, false, true},
     {"Adadelta", 2, 1, 2, 3},
     {"Adafactor", 1, 1, never, 3, {}, {}, Width::factored},
     {"Muon", 1, 0, never, 3},
@@ -74,23 +76,58 @@ constexpr KeptByPackage of_packages[] = {
     {"deepspeed.ops.", {"FusedAdam", 2, 0, 0, 0}},
     {"deepspeed.ops.", {"FusedLamb", 2, 0, 0, 0}},
     {"deepspeed.ops.", {"FusedLion", 1, 0, 0, 0}},
-    {"torch_optimizer.", {"RAdam", 2, 0, never, 0, {}, {}, Width::float32}},
-    {"torch_optimizer.", {"Lamb", 2, 0, never, 0}},
-    {"torch_optimizer.", {"Yogi", 2, 0, never, 0}},
+    {"torch_optimizer.", {"A2GradExp", 2, 0, never, 0}},
+    {"torch_optimizer.", {"A2GradInc", 2, 0, never, 0}},
+    {"torch_optimizer.", {"A2GradUni", 2, 0, never, 0}},
+    {"torch_optimizer.", {"AccSGD", 1, 0, never, 0}},
+    {"torch_optimizer.", {"AdaBelief", 2, 0, never, 0, "amsgrad"}},
+    {"torch_optimizer.", {"AdaBound", 2, 0, never, 0, "amsbound"}},
+    {"torch_optimizer.", {"AdaMod", 3, 0, never, 0}},
+    {"torch_optimizer.", {"AdamP", 2, 0, never, 0}},
+    {"torch_optimizer.", {"Apollo", 3, 0, never, 0}},
     {"torch_optimizer.", {"DiffGrad", 3, 0, never, 0}},
+    {"torch_optimizer.", {"LARS", 1, 0, never, 0, {}, {}, Width::of_parameter, "momentum"}},
+    // Numbers for each parameter that is not zero, too.
+    {"torch_optimizer.", {"Lamb", 2, 0, never, 0, {}, {}, Width::of_parameter, {}, {}, true}},
+    {"torch_optimizer.", {"NovoGrad", 1, 1, never, 0, "amsgrad"}},
+    {"torch_optimizer.", {"QHAdam", 2, 0, never, 0}},
+    {"torch_optimizer.", {"QHM", 1, 0, never, 0}},
+    {"torch_optimizer.", {"RAdam", 2, 0, never, 0, {}, {}, Width::float32}},
+    {"torch_optimizer.", {"Ranger", 3, 0, never, 0}},
+    {"torch_optimizer.", {"RangerQH", 3, 0, never, 0}},
+    {"torch_optimizer.", {"RangerVA", 4, 0, never, 0}},
+    {"torch_optimizer.", {"SGDP", 1, 0, never, 0}},
+    {"torch_optimizer.", {"SGDW", 1, 0, never, 0, {}, {}, Width::of_parameter, "momentum"}},
+    {"torch_optimizer.", {"Yogi", 2, 0, never, 0}},
+    {"adabelief_pytorch.", {"AdaBelief", 2, 0, never, 0, "amsgrad"}},
+    {"adamp.", {"AdamP", 2, 0, never, 0}},
+    {"adamp.", {"SGDP", 1, 0, never, 0}},
     {"lion_pytorch.", {"Lion", 1, 0, never, 0}},
+    // A count of steps, in 8 bytes; without momentum not where each parameter began.
+    {"madgrad.", {"MADGRAD", 2, 0, never, 0, "momentum", {}, Width::of_parameter, {}, {}, false, false, 8}},
+    {"madgrad.", {"MirrorMADGRAD", 2, 0, never, 0, {}, {}, Width::of_parameter, {}, {}, false, false, 8}},
+    // Where each parameter began, too, if it is not zero.
+    {"prodigyopt.", {"Prodigy", 3, 0, never, 0, {}, {}, Width::of_parameter, {}, {}, true}},
+    {"pytorch_ranger.", {"Ranger", 3, 0, never, 0}},
+    {"pytorch_ranger.", {"RangerQH", 3, 0, never, 0}},
+    {"pytorch_ranger.", {"RangerVA", 4, 0, never, 0}},
+    {"schedulefree.", {"AdamWScheduleFree", 2, 0, never, 0}},
+    {"schedulefree.", {"RAdamScheduleFree", 2, 0, never, 0}},
     {"schedulefree.", {"SGDScheduleFree", 1, 0, never, 0}},
 };
 
-// Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies. As found in
-// its source of version 0.50: in 8 bits a copy has a byte for each number and a float32 for each block of
-// 256; parameters of fewer than 4096 numbers stay in float32.
+// Of the kinds of bitsandbytes, each of which comes in 32 and 8 bits, and some paged: the copies, and numbers
+// for each parameter. As version 0.50 has it: in 8 bits a copy has a byte for each number and a float32 for
+// each block of 256, and all of them share a map from codes to values for the first copies and one for the
+// last; parameters of fewer than 4096 numbers stay in float32.
 struct KindOfBitsandbytes {
   std::string_view name;
   int copies;
+  int counters = 0;
 };
-constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"LAMB", 2}, {"AdEMAMix", 3},
-    {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1}};
+constexpr KindOfBitsandbytes of_bitsandbytes[] = {{"Adam", 2}, {"AdamW", 2}, {"LAMB", 2, 1}, {"AdEMAMix", 3},
+    {"Lion", 1}, {"SGD", 1}, {"RMSprop", 1}, {"Adagrad", 1}, {"LARS", 1, 1}};
+constexpr std::int64_t bytes_of_map = 4 * 256;
 constexpr std::string_view bitsandbytes = "bitsandbytes.", paged = "Paged", in_8_bits = "8bit",
                            in_32_bits = "32bit";
 constexpr std::int64_t
@@ -140,8 +177,10 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
   }
   case Kind::dict:
     if (const auto* state = values::Heap::dict_state(value)) {
+      const std::size_t first = into.tensors.size();
       for (const auto& [key, item] : state->items)
         if (key.is(Kind::string) && key.text() == "params") gather(record, item, into, depth + 1);
+      for (std::size_t i = first; i < into.tensors.size(); ++i) into.tensors[i].group = value;
       if (state->open) into.complete = false;
     }
     return;
@@ -161,8 +200,13 @@ void gather(const Record& record, Value value, Optimizer& into, int depth) {
   into.complete = false;
 }
 
-bool is_set(const Record& record, const interpreter::OperationEvent& made, std::string_view name) {
-  const Value value = argument_of(record, made, name);
+// Of the parameters of that group, which may have settings of its own.
+bool is_set(
+    const Record& record, const interpreter::OperationEvent& made, Value group, std::string_view name) {
+  Value value = argument_of(record, made, name);
+  if (const auto* own = group.is(Kind::dict) ? values::Heap::dict_state(group) : nullptr)
+    for (const auto& [key, item] : own->items)
+      if (key.is(Kind::string) && key.text() == name) value = decided(record, item);
   if (value.is(Kind::boolean)) return record.symbols.decide(value.condition()) == symbolic::Answer::yes;
   if (value.is(Kind::real)) return value.real() != 0;
   if (value.is(Kind::integer)) return record.symbols.value(value.integer()) != 0;
@@ -195,7 +239,7 @@ std::optional<Kept> kept_by(const Record& record, const interpreter::OperationEv
   }
   const auto kind = std::ranges::find(of_bitsandbytes, name, &KindOfBitsandbytes::name);
   if (kind == std::end(of_bitsandbytes)) return std::nullopt;
-  return Kept{type, kind->copies, 0, 0, 0, {}, {}, width};
+  return Kept{type, kind->copies, kind->counters, 0, 0, {}, {}, width};
 }
 
 // What DeepSpeed 0.19 leaves one process, asked on the CPU: the parameters of one group are laid end to end,
@@ -241,6 +285,13 @@ void add_part_of_engine(
     if (held.trained == values::Known::no) continue;
     const bool has_copy = is_half(held.dtype);
     whole.add(s, bytes_of(s, held.shape, Dtype::float32), (kept.copies + has_copy) * held.copies);
+  }
+  // It steps one gradient in float32, which all are laid in.
+  if (Bytes all; engine.stage >= 1) {
+    for (const Held& held : into.tensors)
+      if (held.trained == values::Known::yes)
+        all.add(s, bytes_of(s, held.shape, Dtype::float32), held.copies);
+    if (!all.open()) into.temporary.add(all.number(s, {}) / engine.parts);
   }
   if (const auto exact = part_of_engine(record, kept, engine, by_config, into)) {
     into.state.add(*exact);
@@ -323,6 +374,16 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   gather(record,
       !is_module(of) && taken.is(Kind::tuple) && !taken.as<values::Tuple>()->items.empty() ? taken : given,
       optimizer, 0);
+  // What was taken then has no groups any more.
+  if (Optimizer listed; given.is(Kind::list)) {
+    gather(record, given, listed, 0);
+    std::unordered_map<const values::Tensor*, Value> groups;
+    for (const Held& held : listed.tensors)
+      if (held.group) groups.emplace(held.tensor, held.group);
+    for (Held& held : optimizer.tensors)
+      if (const auto group = groups.find(held.tensor); held.tensor && group != groups.end())
+        held.group = group->second;
+  }
   std::unordered_set<const values::Tensor*> seen;
   std::erase_if(
       optimizer.tensors, [&](const Held& held) { return held.tensor && !seen.insert(held.tensor).second; });
@@ -359,30 +420,38 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   }
   if (!optimizer.known || !optimizer.complete || kept->grows) optimizer.state.miss();
   if (!optimizer.known) return optimizer;
-  int copies = kept->copies, counters = kept->counters;
-  if (!kept->needs.empty() && !is_set(record, made, kept->needs)) copies = counters = 0;
-  for (const std::string_view more : {kept->if_set, kept->if_set_too})
-    copies += !more.empty() && is_set(record, made, more);
-  optimizer.copies = copies;
-  optimizer.counters = counters;
   optimizer.width = kept->width;
   if (const auto block = record.number(argument_of(record, made, "block_size"))) optimizer.block = *block;
   // An optimizer of nothing that is reached is stepped by a backward that is not seen.
   const bool at_once = options.device == Device::cuda && kept->at_once != never &&
       !is_given_off(record, made, "foreach");
-  int temporaries = at_once ? kept->at_once : kept->in_turn;
-  temporaries += !kept->temporary_if.empty() && is_set(record, made, kept->temporary_if);
-  if (is_set(record, made, "fused")) temporaries = 0;
+  // Of what a group of them has: copies and counters, and numbers that are made while it steps.
+  const auto settle = [&](Value group) {
+    const auto set = [&](std::string_view name) {
+      return !name.empty() && is_set(record, made, group, name);
+    };
+    const bool has_none = !kept->needs.empty() && !set(kept->needs);
+    optimizer.copies = (has_none ? 0 : kept->copies) + set(kept->if_set) + set(kept->if_set_too);
+    optimizer.counters = has_none ? 0 : kept->counters;
+    return set("fused") ? 0 : (at_once ? kept->at_once : kept->in_turn) + set(kept->temporary_if);
+  };
   Bytes largest;
   const bool restricted = reach &&
       std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
+  bool has_maps = false;
   for (const Held& held : optimizer.steps) {
-    if (held.trained == values::Known::no || (restricted && !reach->holds(held))) continue;
-    if (held.trained == values::Known::unknown) {
+    const int temporaries = settle(held.group);
+    const bool is_frozen = held.trained == values::Known::no || (restricted && !reach->holds(held));
+    if (is_frozen && !kept->of_frozen) continue;
+    if (held.trained == values::Known::unknown && !kept->of_frozen) {
       optimizer.state.miss();
       continue;
     }
     optimizer.state.add(s, state_bytes(record, optimizer, held));
+    const Int count = elements(s, held.own());
+    const auto known = count ? s.value(count) : std::nullopt;
+    has_maps = has_maps || (kept->width == Width::byte && known && *known >= fewest_in_bytes);
+    if (is_frozen) continue;
     if (at_once) {
       optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), temporaries * held.copies);
       continue;
@@ -392,6 +461,8 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
     if (one.number(s, options.settings) > largest.number(s, options.settings)) largest = one;
   }
   if (!at_once) optimizer.temporary = largest;
+  optimizer.state.add(kept->once + (has_maps ? std::min(kept->copies, 2) * bytes_of_map : 0));
+  settle({});
   return optimizer;
 }
 

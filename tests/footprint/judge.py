@@ -80,6 +80,14 @@ def said(path, *options, device="cpu"):
     return facts
 
 
+def state_of(path):
+    """The bytes of the optimizer's state, and whether that is all."""
+    done = subprocess.run([STEPZERO, "memory", "--device", "cpu", "--format", "json", str(path)], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    (optimizer,) = json.loads(done.stdout)["files"][0]["optimizers"]
+    return optimizer["state"]["bytes"], "formula" not in optimizer["state"] and not optimizer["state"].get("at_least")
+
+
 def judge_program(name):
     return said(HERE / "programs" / f"{name}.py")
 

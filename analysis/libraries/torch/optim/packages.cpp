@@ -18,6 +18,8 @@ constexpr std::string_view of_torchao_256 =
 constexpr std::string_view of_torchao_128 =
     "params, lr=0.001, betas=None, eps=1e-08, weight_decay=0, amsgrad=False, *, block_size=128, bf16_stochastic_round=False";
 
+constexpr std::string_view has_amsgrad = "params, *more, amsgrad=False, **options";
+
 const std::vector<Package>& packages() {
   static const std::vector<Package> list = {
       // AdamW is one of earlier releases.
@@ -41,17 +43,21 @@ const std::vector<Package>& packages() {
       {"deepspeed 0.19", {"deepspeed.ops.adagrad"}, {"DeepSpeedCPUAdagrad"},
           "model_params, *more, **options"},
       {"torch_optimizer 0.3", {"torch_optimizer"},
-          {"A2GradExp", "A2GradInc", "A2GradUni", "AccSGD", "AdaBelief", "AdaBound", "AdaMod", "Adafactor",
-              "Adahessian", "AdamP", "AggMo", "Apollo", "DiffGrad", "LARS", "Lamb", "Lion", "MADGRAD",
-              "NovoGrad", "PID", "QHAdam", "QHM", "RAdam", "Ranger", "RangerQH", "RangerVA", "SGDP", "SGDW",
-              "SWATS", "Shampoo", "Yogi"}},
+          {"A2GradExp", "A2GradInc", "A2GradUni", "AccSGD", "AdaMod", "Adafactor", "Adahessian", "AdamP",
+              "AggMo", "Apollo", "DiffGrad", "Lamb", "Lion", "MADGRAD", "PID", "QHAdam", "QHM", "RAdam",
+              "Ranger", "RangerQH", "RangerVA", "SGDP", "SWATS", "Shampoo", "Yogi"}},
+      {"torch_optimizer 0.3", {"torch_optimizer"}, {"AdaBelief", "NovoGrad"}, has_amsgrad},
+      {"torch_optimizer 0.3", {"torch_optimizer"}, {"AdaBound"}, "params, *more, amsbound=False, **options"},
+      {"torch_optimizer 0.3", {"torch_optimizer"}, {"LARS", "SGDW"},
+          "params, lr=0.001, momentum=0, *more, **options"},
       {"torchao 0.17", {"torchao.optim"}, {"Adam8bit", "AdamW8bit", "AdamFp8", "AdamWFp8"}, of_torchao_256},
       {"torchao 0.17", {"torchao.optim"}, {"Adam4bit", "AdamW4bit"}, of_torchao_128},
       {"pytorch_ranger 0.1", {"pytorch_ranger"}, {"Ranger", "RangerQH", "RangerVA"}},
       {"lion_pytorch 0.2", {"lion_pytorch"}, {"Lion"}},
-      {"adabelief_pytorch 0.2", {"adabelief_pytorch"}, {"AdaBelief"}},
+      {"adabelief_pytorch 0.2", {"adabelief_pytorch"}, {"AdaBelief"}, has_amsgrad},
       {"adamp 0.3", {"adamp"}, {"AdamP", "SGDP"}},
-      {"madgrad 1.3", {"madgrad"}, {"MADGRAD", "MirrorMADGRAD"}},
+      {"madgrad 1.3", {"madgrad"}, {"MADGRAD", "MirrorMADGRAD"},
+          "params, lr=0.01, momentum=0.9, *more, **options"},
       {"schedulefree 1.4", {"schedulefree"}, {"AdamWScheduleFree", "RAdamScheduleFree", "SGDScheduleFree"}},
       {"prodigyopt 1.1", {"prodigyopt"}, {"Prodigy"}},
   };
