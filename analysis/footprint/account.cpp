@@ -27,13 +27,6 @@ bool is_all_known(const ModelAccount& model) {
   return model.tree.complete && model.is_spread && (!model.division || model.division->exact);
 }
 
-// Through the same lines? Of iterations that are run one by one each has calls of its own.
-bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
-  for (; a && b && a != b; a = a->outer, b = b->outer)
-    if (!(a->place == b->place)) return false;
-  return a == b;
-}
-
 }  // namespace
 
 void visit(const Block& block, const LoopEvent* loop, bool always, const EachOperation& each) {
@@ -151,6 +144,9 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
           given.is(Kind::instance))
         values_.push_back(attribute(record_, *given.as<Instance>(), values::OptimizerState::of));
   }
+  if (event.row->collective && event.self.is(Kind::instance) &&
+      attribute(record_, *event.self.as<Instance>(), "_stage"))
+    pipelines_.push_back(&event);
   // With set_to_none=False they are zeros then, and there.
   if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none"))
     zero_grads_.push_back(&event);
@@ -321,7 +317,9 @@ void Account::add_graph(
       if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
     step.savings.push_back(std::move(saving));
   }
-  if (!step.complete) step.saved.miss();
+  step.microbatches = microbatches_of(record_, pipelines_, backward);
+  if (step.microbatches) step.saved.add(s, kept_in_flight(*step.microbatches, graph, step.savings));
+  if (!step.complete || (step.microbatches && !step.microbatches->known)) step.saved.miss();
   mark_trained(graph);
   steps_.push_back(std::move(step));
 }
@@ -383,14 +381,18 @@ void Account::add_peak(StepAccount& step) {
           !in_graph.contains(identity(&step.graph->base(*held.tensor->now()))) &&
           alone.insert(held.tensor).second)
         copies.add(s, bytes_of(s, held.own(), held.dtype), held.copies);
-    step.has_copies = step.has_copies || !alone.empty();
     step.standing.add(s, "tensors that only " + optimizer.type + " has", copies);
+    // Whoever gives them gradients gives them all: of their own type and size, as PyTorch asks.
+    step.standing.copy_gradients.add(s, copies);
+    if (!clears_copies(step, optimizer)) step.standing.copy_gradients_stay = true;
     Bytes state = optimizer.state;
     if (optimizer.by_engine) state.miss();
     step.standing.add(s, "state of " + optimizer.type, state);
     step.standing.temporary.add(s, optimizer.temporary);
   }
   step.standing.waiting = kept_for_others(step);
+  if (step.microbatches)
+    add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
   find_standing_gradients(step);
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
   // By the statements of the iteration: what has no gradient stands in the graph where something reads it,
@@ -407,8 +409,8 @@ void Account::add_peak(StepAccount& step) {
   if (!step.peak.place && step.peak.moment == "optimizer" && step.stepped)
     step.peak.place = step.stepped->place;
   // The peak may be another where what is kept is more, where a backward of the program's own makes what is
-  // not seen, or where the program gives copies their gradients by itself.
-  if (!step.complete || step.saved.at_least() || step.has_copies ||
+  // not seen.
+  if (!step.complete || step.saved.at_least() || (step.microbatches && step.microbatches->is_last) ||
       std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
     step.peak.bytes.miss();
 }
@@ -509,6 +511,17 @@ std::vector<TimedNode> Account::timed_nodes(const Graph& graph, const StepAccoun
   }
   mark_named(graph, step.backward->place, made);
   return made;
+}
+
+bool Account::clears_copies(const StepAccount& step, const Optimizer& optimizer) const {
+  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
+  const Route stepped =
+      step.stepped ? part_inside(step.loop, route_of(step.stepped->calls, step.stepped->place)) : Route{};
+  return std::ranges::any_of(zero_grads_, [&](const OperationEvent* event) {
+    const Route route = part_inside(step.loop, route_of(event->calls, event->place));
+    return !route.empty() && event->self.object() == optimizer.made->self.object() &&
+        (before(route, backward) || (!stepped.empty() && before(stepped, route)));
+  });
 }
 
 void Account::find_standing_gradients(StepAccount& step) const {

@@ -3,6 +3,7 @@
 // read.
 #pragma once
 
+#include "footprint/microbatches.hpp"
 #include "footprint/optimizer.hpp"
 #include "footprint/ranks.hpp"
 #include "footprint/timeline.hpp"
@@ -32,8 +33,8 @@ struct StepAccount {
   std::vector<Saving> savings;    // of each of its nodes
   std::set<std::string> unknown;  // operators of which nothing is known
   bool complete = true;
-  bool has_copies = false;  // of parameters, that the program steps in their place
-  Bytes saved;              // each storage once
+  std::optional<Microbatches> microbatches;
+  Bytes saved;  // each storage once
   StandingMemory standing;
   Peak peak;
 };
@@ -82,6 +83,8 @@ private:
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
   void mark_named(const Graph& graph, values::Place backward, std::vector<TimedNode>& nodes) const;
   std::vector<TimedNode> timed_nodes(const Graph& graph, const StepAccount& step) const;
+  // Does the optimizer clear gradients that it is given after a backward, before the next forward ends?
+  bool clears_copies(const StepAccount& step, const Optimizer& optimizer) const;
   // Are the gradients of the step before there when its forward begins, and when its backward does?
   void find_standing_gradients(StepAccount& step) const;
 
@@ -94,6 +97,7 @@ private:
     const interpreter::OperationEvent* stepped = nullptr;
   };
   std::vector<const interpreter::OperationEvent*> made_;
+  std::vector<const interpreter::OperationEvent*> pipelines_;   // their steps
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;
   std::vector<Value> values_;  // that the run came across

@@ -102,6 +102,11 @@ Bytes moved_in(const Account& account, const StepAccount& step) {
               (!loop->unrolled || (rounds && *rounds > static_cast<std::int64_t>(loop->iterations.size())));
           if ((!always || is_summarized) && (each.at_least() || account.number(each) > 0)) moved.miss();
         });
+  // To the next stage, and from it.
+  if (step.microbatches && !step.microbatches->is_last)
+    moved.add(record.symbols,
+        bytes_of(record.symbols, step.backward->self_state()->shape, step.backward->self_state()->dtype),
+        2 * step.microbatches->all);
   for (const ModelAccount& model : account.models())
     if (model.division && model.trained)
       for (const Module& module : model.tree.modules)

@@ -6,6 +6,7 @@
 #include "footprint/order.hpp"
 #include "footprint/unseen.hpp"
 #include "libraries/table/names.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -210,7 +211,14 @@ private:
         ++sum.count;
       }
     count_flops(account, step);
+    if (account.microbatches) {
+      step.microbatches = account.microbatches->all;
+      step.microbatches_in_flight = account.microbatches->in_flight;
+      step.flops *= step.microbatches;
+      step.backward_flops *= step.microbatches;
+    }
     step.unknown.assign(account.unknown.begin(), account.unknown.end());
+    add_gaps(account, step);
     step.saved = amount(account.saved);
     note_open(account.saved);
     for (const auto& [at, line] : lines)
@@ -220,6 +228,7 @@ private:
     std::ranges::stable_sort(step.lines, by_size);
     const Peak& peak = account.peak;
     step.peak = amount(peak.bytes);
+    note_open(peak.bytes);
     step.moment = peak.moment;
     step.peak_where = where(peak.place ? peak.place : account.backward->place);
     for (const Peak::Part& part : peak.parts)
@@ -238,6 +247,28 @@ private:
         step.in_flight.formula = std::to_string(batches) + "*(" + step.batch.formula + ")";
     }
     made.steps.push_back(std::move(step));
+  }
+
+  static std::string gap_text(const Gap& gap) {
+    const std::string name = gap.at ? values::code(libraries::operator_name(*gap.at->row)) : "";
+    switch (gap.what) {
+    case Gap::What::origin:
+    case Gap::What::operand: return gap.at ? "what " + name + " is given" : "how the loss is computed";
+    case Gap::What::history: return "what the result of " + name + " comes from";
+    case Gap::What::kept_gradient: return "what the gradient with a history of its own keeps";
+    case Gap::What::length: return "what comes after the first 200000 operations";
+    }
+    return "";
+  }
+  void add_gaps(const StepAccount& account, Step& step) {
+    for (const Gap& gap : account.graph->gaps()) {
+      Line line{gap_text(gap), where(gap.at ? gap.at->born : account.backward->place), {}};
+      const auto same = std::ranges::find_if(step.gaps, [&](const Line& other) {
+        return other.what == line.what && other.where.path == line.where.path &&
+            other.where.line == line.where.line;
+      });
+      if (same == step.gaps.end()) step.gaps.push_back(std::move(line));
+    }
   }
 
   // Of a checkpointed region, until all is there again that its backward needs: the last operation that keeps

@@ -85,11 +85,13 @@ struct Step {
   Amount saved;             // what is kept until the backward
   std::vector<Line> lines;  // of it, the largest first
   Amount moved;             // by collectives of an iteration, what one rank has in them
+  std::int64_t microbatches = 0, microbatches_in_flight = 0;  // of a pipeline's step; 0: it is none
   // Batches that workers hold ready, in the memory of the host; workers is 0 if there are none.
   std::int64_t workers = 0, prefetched = 0;  // by each
   bool pinned = false;
   Amount batch, in_flight;
   std::vector<std::string> unknown;  // operators of which nothing is known
+  std::vector<Line> gaps;            // what else makes it a bound: what is not known, and where
   std::int64_t operations = 0;
   std::int64_t flops = 0;           // of the forward
   std::int64_t backward_flops = 0;  // with what checkpointed regions compute again

@@ -152,6 +152,17 @@ bool is_leaf(const TensorState& state) {
   return tensor && tensor->role != values::TensorRole::plain;
 }
 
+// May a tensor be in its place? A number is none.
+bool may_be_tensor(const Record& record, Value given) {
+  given = decided(record, given);
+  if (given.is(Kind::choice)) {
+    const auto& choice = *given.as<values::Choice>();
+    return may_be_tensor(record, choice.yes) || may_be_tensor(record, choice.no);
+  }
+  const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
+  return given.is(Kind::tensor) || (unknown && !unknown->is_number && !unknown->is_real);
+}
+
 // Is something unknown in the place of its first tensor, or of the other one?
 bool lacks_operand(const Record& record, const Producer& made) {
   for (std::size_t i = 0;
@@ -162,12 +173,8 @@ bool lacks_operand(const Record& record, const Producer& made) {
         i == 0 && list.is(Kind::list) && values::Heap::list_state(list)->open)
       return true;
     if ((i == 0 || name == "other" || name == "mat2" || name == "key" || name == "value") &&
-        !made.states[i]) {
-      const Value given = decided(record, made.arguments[i]);
-      // A number is none.
-      const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
-      if (given.is(Kind::choice) || (unknown && !unknown->is_number && !unknown->is_real)) return true;
-    }
+        !made.states[i] && may_be_tensor(record, made.arguments[i]))
+      return true;
   }
   return false;
 }
@@ -222,22 +229,20 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
     // It came from somewhere, and where is not known: from one of several paths, or from code that was not
     // seen.
     if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state))
-      complete_ = false;
+      miss(stack.empty() ? nullptr : stack.back().state->made, Gap::What::origin);
     if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
     if (std::ranges::find(end, state) != end.end()) return;
-    if (is_kept_gradient(record_, *state->made)) complete_ = false;
+    if (is_kept_gradient(record_, *state->made)) miss(state->made, Gap::What::kept_gradient);
     if (!all_ && !requires_grad(*state)) return;
-    if (begun.size() > most_nodes) {
-      complete_ = false;
-      return;
-    }
+    if (begun.size() > most_nodes) return miss(nullptr, Gap::What::length);
     Open open{state, {}};
     for (const TensorState* each : state->made->states)
       if (each) open.inputs.push_back(each);
     if (!is_checkpoint(*state->made) && !is_own_function(*state->made))
       for (const TensorState* each : state->made->listed)
         if (each) open.inputs.push_back(each);
-    if (lacks_operand(record_, *state->made) || lacks_history(*state, open.inputs)) complete_ = false;
+    if (lacks_operand(record_, *state->made)) miss(state->made, Gap::What::operand);
+    if (lacks_history(*state, open.inputs)) miss(state->made, Gap::What::history);
     stack.push_back(std::move(open));
   };
   push(&from);
@@ -306,7 +311,12 @@ Graph::Graph(const Record& record, const TensorState& loss,
     : record_(record), held_(held), device_(device), all_(all) {
   walk(loss, nodes_, places_, {});
   note_data();
-  if (!loss.made) complete_ = false;
+  if (!loss.made) miss(nullptr, Gap::What::origin);
+}
+
+void Graph::miss(const Producer* at, Gap::What what) const {
+  const Gap gap{at, what};
+  if (std::ranges::find(gaps_, gap) == gaps_.end()) gaps_.push_back(gap);
 }
 
 // Data of a type that is not known, given to a layer: it takes that of its weights, and refuses others.

@@ -32,6 +32,14 @@ struct Node {
   bool inside_checkpoint = false;
 };
 
+// Where something after the loss is not known: what comes out of the operation, or goes into it. Null: the
+// loss itself.
+struct Gap {
+  const Producer* at = nullptr;
+  enum class What : std::uint8_t { origin, operand, history, kept_gradient, length } what = What::origin;
+  friend bool operator==(const Gap&, const Gap&) = default;
+};
+
 class Graph {
 public:
   // `until`: what the loop or the program computes; gradients are asked of it.
@@ -40,7 +48,8 @@ public:
       const std::unordered_map<const void*, const Held*>& held, Device device, bool all = false);
 
   const std::vector<Node>& nodes() const { return nodes_; }
-  bool complete() const { return complete_; }  // else something after the loss is not known
+  bool complete() const { return gaps_.empty(); }  // else something after the loss is not known
+  const std::vector<Gap>& gaps() const { return gaps_; }
   const Record& record() const { return record_; }
   Device device() const { return device_; }
 
@@ -73,6 +82,7 @@ public:
 
 private:
   void note_data();
+  void miss(const Producer* at, Gap::What what) const;
   void walk(const TensorState& from, std::vector<Node>& into,
       std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
 
@@ -83,7 +93,7 @@ private:
   mutable std::unordered_map<const void*, Dtype> dtypes_;
   std::vector<Node> nodes_;
   std::unordered_map<const void*, std::size_t> places_;  // by identity
-  mutable bool complete_ = true;
+  mutable std::vector<Gap> gaps_;
 };
 
 // The same for all states of a tensor that came from one operation.

@@ -56,4 +56,10 @@ std::uint32_t statement_of(const interpreter::LoopEvent& loop, const Route& rout
   return begin_in(body, route.front().span);
 }
 
+bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b) {
+  for (; a && b && a != b; a = a->outer, b = b->outer)
+    if (!(a->place == b->place)) return false;
+  return a == b;
+}
+
 }  // namespace stepzero::footprint

@@ -21,4 +21,7 @@ bool before(const Route& a, const Route& b);
 // `with`, an `if` or a `try` the one in it, of an inner loop the whole. What runs sooner has less.
 std::uint32_t statement_of(const interpreter::LoopEvent& loop, const Route& route);
 
+// Through the same lines? Of iterations that are run one by one each has calls of its own.
+bool same_way(const interpreter::CallSite* a, const interpreter::CallSite* b);
+
 }  // namespace stepzero::footprint

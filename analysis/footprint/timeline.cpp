@@ -19,6 +19,8 @@ void StandingMemory::add(symbolic::Context& s, const std::string& what, const By
 
 namespace {
 
+constexpr const char* of_copies = "gradients of tensors that only the optimizer has";
+
 // What hands its gradient on as it got it.
 bool passes_gradient(const Producer& made) {
   const std::string_view name = libraries::operator_name(*made.row);
@@ -57,6 +59,7 @@ public:
     now_ = base;
     for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
     if (standing_.gradients_stay) now_ += number(standing_.gradients);
+    if (standing_.copy_gradients_stay) now_ += number(standing_.copy_gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the iteration before.
     for (auto& [storage, block] : blocks_)
@@ -74,11 +77,12 @@ public:
       if (const auto block = blocks_.find(storage); block == blocks_.end() || !block->second.alive)
         waiting.add(s_, bytes);
     if (const std::int64_t then = base + number(named) + number(waiting) + number(standing_.gradients) +
-            number(standing_.temporary);
+            number(standing_.copy_gradients) + number(standing_.temporary);
         then > best_) {
       peak_ = {};
       peak_.moment = "optimizer";
       part("gradients of parameters", {}, standing_.gradients);
+      part(of_copies, {}, standing_.copy_gradients);
       part("temporaries of the optimizer", {}, standing_.temporary);
       part("kept for a later backward", {}, waiting);
       part("batches and results with names", {}, named);
@@ -306,6 +310,7 @@ private:
     part("gradients of parameters", {},
         (in_backward_ ? standing_.gradients_accumulate : standing_.gradients_stay) ? standing_.gradients
                                                                                    : parameter_gradients_);
+    if (standing_.copy_gradients_stay) part(of_copies, {}, standing_.copy_gradients);
     Bytes left;
     for (const auto& [storage, block] : blocks_)
       if (block.left) left.add(s_, block.bytes);

@@ -147,6 +147,9 @@ private:
           ", " + escaped(in_flight_text(step)) + ".</p>\n";
     for (const std::string& unknown : step.unknown)
       text_ += "<p class=\"hint\">Not known: what " + escaped(unknown) + " keeps.</p>\n";
+    for (const footprint::Line& gap : step.gaps)
+      text_ += "<p class=\"hint\">Not known: " + escaped(gap.what) +
+          (gap.where.line ? ", line " + std::to_string(gap.where.line) : "") + ".</p>\n";
   }
 
   std::string fits_text() const {

@@ -58,7 +58,9 @@ public:
             share.tied_with + "\n";
     if (whole.buffers.bytes) row("buffers", whole.buffers);
     if (model.trained) row("gradients", model.gradients);
-    if (model.in_buckets.bytes) row("buckets of DDP", model.in_buckets, std::to_string(model.buckets));
+    if (model.in_buckets.bytes)
+      row(model.buckets ? "buckets of DDP" : "buckets of " + model.how, model.in_buckets,
+          model.buckets ? std::to_string(model.buckets) : "");
     if (model.gathered.bytes)
       row("gathered at once, at most", model.gathered, std::to_string(model.units) + " units");
   }
@@ -74,6 +76,10 @@ public:
     if (step.lines.size() > most_lines)
       text += "    and " + std::to_string(step.lines.size() - most_lines) + " other lines\n";
     for (const std::string& unknown : step.unknown) text += "  not known: what " + unknown + " keeps\n";
+    displayed = 0;
+    for (const footprint::Line& gap : step.gaps)
+      if (displayed++ < most_lines)
+        text += "  not known: " + gap.what + (gap.where.line ? ", " + place(gap.where) : "") + "\n";
     const auto flops_row = [&](const char* what, std::int64_t flops, bool at_least) {
       if (flops)
         text += "  " + filled(what, 34) + " " +
@@ -89,6 +95,10 @@ public:
       if (displayed++ < most_lines)
         row("  " + line.what + (line.count > 1 ? " ×" + std::to_string(line.count) : ""), line.amount,
             place(line.where));
+    if (step.microbatches)
+      text += "  " + filled("microbatches in flight, at most", 34) + " " +
+          padded(std::to_string(step.microbatches_in_flight), 10) + "  of " +
+          std::to_string(step.microbatches) + "\n";
     if (is_some(step.moved)) row("communicated by each rank", step.moved);
     if (step.workers) row("batches in flight, on the host", step.in_flight, in_flight_text(step));
   }

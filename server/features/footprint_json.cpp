@@ -64,12 +64,22 @@ public:
     made["lines"] = lines(step.lines);
     if (!step.advice.empty()) made["advice"] = step.advice;
     if (!step.unknown.empty()) made["unknown"] = step.unknown;
+    if (!step.gaps.empty()) {
+      Json& gaps = made["gaps"] = Json::array();
+      for (const footprint::Line& gap : step.gaps) {
+        Json one = {{"what", gap.what}};
+        place(one, gap.where);
+        gaps.push_back(std::move(one));
+      }
+    }
     made["flops"] = {{"forward", step.flops}, {"at_least", step.flops_at_least},
         {"backward", step.backward_flops}, {"backward_at_least", step.backward_flops_at_least}};
     Json& peak = made["peak"] = amount(step.peak);
     peak["moment"] = step.moment;
     place(peak, step.peak_where);
     peak["parts"] = lines(step.at_peak);
+    if (step.microbatches)
+      made["microbatches"] = {{"all", step.microbatches}, {"in_flight", step.microbatches_in_flight}};
     if (is_some(step.moved)) made["communicated"] = amount(step.moved);
     if (step.workers)
       made["in_flight"] = {{"workers", step.workers}, {"prefetch_factor", step.prefetched},

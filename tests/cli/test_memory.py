@@ -238,6 +238,49 @@ def test_a_peak_of_unknown_batches_is_a_bound(stepzero, write):
     assert step["saved"].get("at_least") and step["peak"].get("at_least")
 
 
+# One of two ways to compute it is not seen, and where the sum stops is told.
+PARTED = """\
+import torch
+import torch.nn as nn
+from elsewhere import encode
+
+first, last = nn.Linear(10, 10), nn.Linear(10, 1)
+x = torch.zeros(4, 10)
+h = encode(first(x))
+loss = last(h).mean()
+loss.backward()
+"""
+
+
+def test_what_makes_a_bound_is_told_with_its_line(stepzero, write):
+    write("train.py", PARTED)
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    assert step["saved"]["at_least"] and {gap["line"] for gap in step["gaps"]} == {8}
+    assert "not known: what `Linear` is given, line 8" in stepzero("memory", "train.py").text
+    assert "Not known: what `Linear` is given, line 8." in stepzero("memory", "--format", "html", "train.py").text
+
+
+# A number that is learned is no tensor whose history is not known.
+BALANCED = """\
+import torch
+import torch.nn as nn
+
+model, k = nn.Linear(10, 1), 0.0
+for step in range(100):
+    real, fake = model(torch.zeros(4, 10)).mean(), model(torch.ones(4, 10)).mean()
+    loss = real - k * fake
+    loss.backward()
+    k = k + 0.001 * (real - fake).item()
+    k = min(max(k, 0), 1)
+"""
+
+
+def test_a_number_that_is_learned_is_no_bound(stepzero, write):
+    write("train.py", BALANCED)
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    assert "at_least" not in step["saved"] and "gaps" not in step
+
+
 # Of many alike, to which one function is applied.
 DEEP = """\
 import torch.nn as nn
@@ -307,10 +350,10 @@ optimizer.step()
 """
 
 
-@pytest.mark.parametrize("kind, more, copies, large", [("AdamW8bit", "", 2, 51200 + 4 * 200), ("PagedAdamW32bit", "", 2, 4 * 51200), ("Adam", "", 2, 4 * 51200), ("Adam", ", optim_bits=8", 2, 51200 + 4 * 200),
-                                                       ("Lion8bit", "", 1, 51200 + 4 * 200), ("SGD", ", momentum=0.9", 1, 4 * 51200), ("Adagrad8bit", "", 1, 51200 + 4 * 200), ("AdEMAMix", "", 3, 4 * 51200)])
+@pytest.mark.parametrize("kind, more, copies, large", [("AdamW8bit", "", 2, 51200 + 4 * 200 + 1024), ("PagedAdamW32bit", "", 2, 4 * 51200), ("Adam", "", 2, 4 * 51200), ("Adam", ", optim_bits=8", 2, 51200 + 4 * 200 + 1024),
+                                                       ("Lion8bit", "", 1, 51200 + 4 * 200 + 1024), ("SGD", ", momentum=0.9", 1, 4 * 51200), ("Adagrad8bit", "", 1, 51200 + 4 * 200 + 1024), ("AdEMAMix", "", 3, 4 * 51200)])
 def test_optimizers_of_bitsandbytes(stepzero, write, kind, more, copies, large):
-    """The second layer has too few numbers for 8 bits."""
+    """The second layer has too few numbers for 8 bits; all that have enough share a map of 1024 bytes for each copy."""
     write("train.py", EIGHT_BITS.format(kind=kind, more=more))
     (optimizer,) = stepzero("memory", "--format", "json", "train.py").json["files"][0]["optimizers"]
     assert optimizer["state"] == {"bytes": copies * (large + 4 * 1024)}
@@ -976,7 +1019,7 @@ for step in range(10):
 """
 
 
-@pytest.mark.parametrize("stage, parameters, gradients, state", [(0, 1, 1, 1), (1, 1, 1, 4), (2, 1, 4, 4), (3, 4, 4, 4)])
+@pytest.mark.parametrize("stage, parameters, gradients, state", [(0, 1, 1, 1), (1, 1, 4, 4), (2, 1, 4, 4), (3, 4, 4, 4)])
 def test_what_zero_leaves_each_process(stepzero, write, stage, parameters, gradients, state):
     write("train.py", OF_DEEPSPEED % stage)
     (file,) = stepzero("memory", "--world", "4", "--format", "json", "train.py").json["files"]
@@ -986,6 +1029,27 @@ def test_what_zero_leaves_each_process(stepzero, write, stage, parameters, gradi
     assert optimizer["type"] == "AdamW" and optimizer["state"] == {"bytes": (4 + 8) * numbers // state}
     assert all(step["peak"]["at_least"] for step in file["steps"])
     assert bool(model["modules"][0]["parameters"].get("at_least")) == (stage > 0)
+
+
+# As DeepSpeed 0.19.8 had it on the CPU, while the backward runs.
+@pytest.mark.parametrize("stage, more, what, size", [(1, "", "gradients before they are divided", 1000000000), (2, ', "reduce_bucket_size": 2e8', "gradients before they are divided", 400000000),
+                                                     (2, ', "overlap_comm": True', "gradients before they are divided", 2000000000), (1, ', "contiguous_gradients": False', "gradients before they are divided", 0),
+                                                     (2, ', "reduce_bucket_size": "auto"', "gradients before they are divided", 0), (0, "", "gradients before they are divided", 0)])
+@pytest.mark.parametrize("world", ["1", "4"])
+def test_what_zero_reduces_gradients_in(stepzero, write, stage, more, what, size, world):
+    write("train.py", (OF_DEEPSPEED % stage).replace(f'"stage": {stage}', f'"stage": {stage}{more}'))
+    peak = step_of(stepzero("memory", "--world", world, "--format", "json", "train.py"))["peak"]
+    assert {part["what"]: part["bytes"] for part in peak["parts"]}.get(what, 0) == size
+    assert peak["at_least"]
+
+
+def test_the_last_stage_of_zero_has_its_bucket_always(stepzero, write):
+    write("train.py", OF_DEEPSPEED % 3)
+    (file,) = stepzero("memory", "--world", "4", "--format", "json", "train.py").json["files"]
+    assert file["models"][0]["divided"]["in_buckets"] == 1000000000
+    assert "buckets of ZeRO-3" in stepzero("memory", "--world", "4", "train.py").text
+    # FIXME: what the engine's forward returns is not known there, and so no step is.
+    assert not file["steps"]
 
 
 # As DeepSpeed 0.19.8 had it on the CPU in 1 and 2 processes, without the 4 bytes in which PyTorch's AdamW counts steps.
@@ -1030,8 +1094,8 @@ def test_copies_that_only_the_optimizer_has_stand_in_the_peak(stepzero, write, t
     peak = step_of(stepzero("memory", "--format", "json", "train.py"))["peak"]
     parts = {part["what"]: part["bytes"] for part in peak["parts"]}
     assert parts.get("tensors that only Adam has") == alone
-    # The gradients that the program gives to its copies are not counted.
-    assert bool(peak.get("at_least")) == (alone is not None)
+    assert parts.get("gradients of tensors that only the optimizer has") == alone
+    assert not peak.get("at_least")
 
 
 SLICES = """import torch

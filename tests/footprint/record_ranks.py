@@ -2,9 +2,10 @@
 """Records what one of several processes has, as PyTorch has it with gloo: tests/footprint/record_ranks.py [PATTERN…] writes facts_ranks.json.
 
 Of every program in ranked/, for 2 and 3 processes, of the one that has the most: the bytes of the storages of its parameters and gradients, of
-the optimizer's state, and the buckets of DistributedDataParallel.
+the optimizer's state, and the buckets of DistributedDataParallel; of a pipeline what autograd keeps, too, at most.
 """
 
+import contextlib
 import fnmatch
 import json
 import os
@@ -15,6 +16,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import oracles  # noqa: E402
+import record  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 FACTS = HERE / "facts_ranks.json"
@@ -32,7 +34,17 @@ def measure(rank, world, port, path, queue):
     import torch
     import torch.distributed as dist
     torch.set_num_threads(1)
-    scope = runpy.run_path(path)
+    saved, kept, real = record.Saved(), [0], torch.autograd.backward
+
+    def backward(*arguments, **options):
+        held = {id(each): each for module in record.modules() for each in [*module.parameters(recurse=False), *module.buffers(recurse=False)]}
+        kept.append(saved.bytes(held.values()))
+        return real(*arguments, **options)
+
+    if pathlib.Path(path).stem.startswith("pipeline"):
+        torch.autograd.backward = backward  # a stage calls it for each microbatch
+    with torch.autograd.graph.saved_tensors_hooks(saved.pack, record.unpack) if torch.autograd.backward is backward else contextlib.nullcontext():
+        scope = runpy.run_path(path)
     model, optimizer = scope["model"], scope["optimizer"]
     parameters = list(model.parameters())
     inner = getattr(optimizer, "optim", optimizer)
@@ -40,6 +52,8 @@ def measure(rank, world, port, path, queue):
              "state": storages([each for state in inner.state.values() for each in state.values() if torch.is_tensor(each)])}
     if hasattr(model, "_get_ddp_logging_data"):
         facts["buckets"] = len(model._get_ddp_logging_data()["rebuilt_bucket_sizes"].split(","))
+    if torch.autograd.backward is backward:
+        facts["saved"] = max(kept)
     queue.put(facts)
     dist.barrier()
     dist.destroy_process_group()
@@ -64,7 +78,7 @@ def main():
             running = [context.Process(target=measure, args=(rank, world, port, str(path), queue)) for rank in range(world)]
             for each in running:
                 each.start()
-            said = [queue.get(timeout=120) for _ in running]
+            said = [queue.get(timeout=300) for _ in running]
             for each in running:
                 each.join()
             facts["programs"][path.stem][str(world)] = {what: max(each[what] for each in said) for what in said[0]}

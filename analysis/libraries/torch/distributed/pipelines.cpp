@@ -21,6 +21,10 @@ Value made_stage(Call& call) {
   if (const Value group = call.run.resolve(call.at(6)); group && !group.is(Kind::none))
     keep(call, values::GroupState::group, group);
   keep(call, values::PipelineState::stages, call.at(2));
+  constexpr std::string_view attributes[] = {"submod", "stage_index", "num_stages"};
+  for (std::size_t i = 0; i < std::size(attributes); ++i)
+    if (const Value value = call.at(static_cast<int>(i)))
+      call.run.set_attribute(call.self, Name(attributes[i]), call.run.resolve(value));
   const auto index = call.run.to_constant(call.run.resolve(call.at(1))),
              count = call.run.to_constant(call.run.resolve(call.at(2)));
   if (index && count && *index >= *count)
@@ -29,6 +33,10 @@ Value made_stage(Call& call) {
             std::to_string(*index) + ": they are counted from 0");
   return {};
 }
+// These have one stage on each rank, and a step whose forward and backward of a microbatch are those of its
+// module.
+constexpr std::string_view of_one_stage[] = {
+    "torch.distributed.pipelining.ScheduleGPipe", "torch.distributed.pipelining.Schedule1F1B"};
 // These schedules fill the pipeline before the first backward.
 constexpr std::string_view fills_pipeline[] = {
     "torch.distributed.pipelining.Schedule1F1B", "torch.distributed.pipelining.ScheduleDualPipeV"};
@@ -47,6 +55,11 @@ Value made_schedule(Call& call) {
   if (group) keep(call, values::GroupState::group, group);
   const Value stages = known ? kept(call.run, *stage.as<Instance>(), values::PipelineState::stages) : Value{};
   keep(call, values::PipelineState::microbatches, call.at(1));
+  if (known && std::ranges::find(of_one_stage, call.row.path) != std::end(of_one_stage)) {
+    call.run.set_attribute(call.self, Name("_stage"), stage);
+    if (const Value loss = call.run.resolve(call.at(2)); loss && !loss.is(Kind::none))
+      call.run.set_attribute(call.self, Name("_loss_fn"), loss);
+  }
   const auto parts = positive(call, call.at(1)), count = positive(call, stages);
   if (parts && count && *parts < *count &&
       std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
@@ -77,8 +90,59 @@ void judge_batch(Call& call) {
             " microbatches: \"Tensor size is smaller than num_chunks\"");
   }
 }
-Value step(Call& call) {
+
+Value attribute_of(Call& call, Value object, std::string_view name) {
+  const Value found = object ? call.run.attribute_or_none(object, Name(name), call.place) : Value{};
+  return found ? call.run.resolve(found) : Value{};
+}
+Value first_of_parts(Call& call, Value given, Value parts) {
+  given = call.run.resolve(given);
+  if (!given.is(Kind::tensor)) return given;
+  const Value all = call.run.call(
+      call.run.library_symbol("torch.tensor_split"), {{given, parts}, {}, false}, call.place);
+  const auto each = call.run.elements(all, call.place);
+  return each && !each->empty() ? each->front() : Value{};
+}
+// What a stage does with each microbatch, once: its forward and, where there is a loss, its backward. Of the
+// first stage and the last one, if it is known to be one.
+void run_microbatch(Call& call) {
+  const Value stage = attribute_of(call, call.self, "_stage"),
+              loss_of = attribute_of(call, call.self, "_loss_fn");
+  const Value module = attribute_of(call, stage, "submod"),
+              parts = kept(call, values::PipelineState::microbatches);
+  const auto index = attribute_of(call, stage, "stage_index"),
+             count = attribute_of(call, stage, "num_stages");
+  const auto at = index ? call.run.to_constant(index) : std::nullopt,
+             stages = count ? call.run.to_constant(count) : std::nullopt;
+  if (!module || !loss_of || !at || *at != 0 || !stages || !positive(call, parts) || call.rest.empty() ||
+      !call.options.empty())
+    return;
+  interpreter::Arguments given;
+  for (const Value& each : call.rest) {
+    const Value part = first_of_parts(call, each, parts);
+    if (!part) return;
+    given.positional.push_back(part);
+  }
+  Value result = call.run.resolve(call.run.call(module, std::move(given), call.place));
+  interpreter::Arguments gradient;
+  if (*stages == 1) {
+    const Value target = call.at(0) ? first_of_parts(call, call.at(0), parts) : Value{};
+    if (!target) return;
+    result = call.run.resolve(call.run.call(loss_of, {{result, target}, {}, false}, call.place));
+  } else if (result.is(Kind::tensor)) {
+    // The next stage sends it.
+    gradient.positional.push_back(
+        call.run.call(call.run.library_symbol("torch.zeros_like"), {{result}, {}, false}, call.place));
+  }
+  if (!result.is(Kind::tensor)) return;
+  auto* backward = call.run.heap().make<values::Bound>();
+  backward->self = result;
+  backward->function = call.run.library_symbol("torch.Tensor.backward");
+  call.run.call(Value::of(Kind::bound, backward), std::move(gradient), call.place);
+}
+template <bool trains> Value step(Call& call) {
   judge_batch(call);
+  if (trains) run_microbatch(call);
   const Value alone = kept(call, values::PipelineState::alone);
   call.arguments[2] = call.run.heap().boolean(
       alone.is(Kind::boolean) && call.run.symbols().decide(alone.condition()) == Answer::no);
@@ -121,14 +185,14 @@ Value built_stage(Call& call) {
 
 constexpr Collective pipeline_collectives[] = {
     {"torch.distributed.pipelining.$Schedule.step",
-        "*arguments, target=None, losses=None, sends=None, **options", step,
+        "*arguments, target=None, losses=None, sends=None, **options", step<true>,
         {.name = "the step of a pipeline",
             .hidden = true,
             .because = "each stage waits for what the stages before and after it send",
             .only_if = 2},
         RowKind::method},
     {"torch.distributed.pipelining.$Schedule.eval",
-        "*arguments, target=None, losses=None, sends=None, **options", step,
+        "*arguments, target=None, losses=None, sends=None, **options", step<false>,
         {.name = "the evaluation of a pipeline",
             .hidden = true,
             .because = "each stage waits for what the stage before it sends",
