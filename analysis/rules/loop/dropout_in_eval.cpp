@@ -65,6 +65,23 @@ bool means_it(const values::Function& function) {
   return names(*function.stmt, Says::in_training) || says(function.qualified, Says::renewing_statistics);
 }
 
+// Does an argument of its caller decide whether it comes to drop? Who evaluates may leave that out.
+bool is_asked_for(const values::Function& function, values::Place place) {
+  const auto& parameters = function.stmt->parameters->list;
+  bool asked = false;
+  for (const Enclosing& each : enclosing(*function.stmt, place.span))
+    if (each.stmt->kind == syntax::StmtKind::if_)
+      for_each_expression(*syntax::as<syntax::IfStmt>(*each.stmt).test, [&](const syntax::Expr& part) {
+        asked = asked ||
+            (part.kind == syntax::ExprKind::name &&
+                std::any_of(
+                    parameters.begin() + 1, parameters.end(), [&](const syntax::Parameter& parameter) {
+                      return parameter.name == syntax::as<syntax::NameExpr>(part).id;
+                    }));
+      });
+  return asked;
+}
+
 // `training=self.training` as one more argument.
 Fix pass_mode(
     const Report& report, values::Place place, const syntax::CallExpr& call, const std::string& training) {
@@ -85,7 +102,9 @@ void check(const Record& record, Report& report) {
         drops_nothing(record, made))
       continue;
     const values::Function* function = function_of(ran, made.born);
-    if (!function || !is_method_of_module(*function) || means_it(*function)) continue;
+    if (!function || !is_method_of_module(*function) || means_it(*function) ||
+        is_asked_for(*function, made.born))
+      continue;
     if (made.self.is(Kind::instance)) {
       const values::Place layer = made.self.object()->born;
       const bool is_new = layer && layer.chunk == made.born.chunk && function->stmt->span.holds(layer.span) &&
@@ -127,7 +146,7 @@ extern constexpr Rule rule = complete({
              "    def forward(self, x):\n"
              "        return self.head(F.dropout(x, 0.5, training=self.training))\n",
     .silent =
-        "Calls that say `training`, also as True; methods that look at `self.training`; functions outside of modules, which have no mode; a probability of 0; `F.alpha_dropout`, which drops only if it is told to; "
+        "Calls that say `training`, also as True; methods that look at `self.training`; dropout that an argument of the method asks for; functions outside of modules, which have no mode; a probability of 0; `F.alpha_dropout`, which drops only if it is told to; "
         "names that say that dropping is meant, as `mc_dropout`, or the `Prenet` of Tacotron.",
     .fix = "Passes `training=self.training`. Decide first whether the drops are meant.",
     .fix_kind = FixKind::needs_decision,
