@@ -144,8 +144,9 @@ bool tells_epochs(const Record& record, const TrainingRoot& training_root, const
   return false;
 }
 
-// The argument `shuffle`: of a sampler of the program's own what it keeps.
-bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
+// What has to hold for it to shuffle, null if it always does: by the argument `shuffle`, of a sampler of the
+// program's own by what it keeps. None if it does not, or if that is unknown.
+std::optional<values::Cond> shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
   Value given;
   if (made && is_librarys(sampler) &&
       !(sampler.as<Instance>()->cls && epoch_setter(*sampler.as<Instance>()))) {
@@ -154,7 +155,11 @@ bool shuffles(const Record& record, const TrainingEvent* made, Value sampler) {
   } else {
     given = attribute(sampler, "shuffle");
   }
-  return !given || (given.is(Kind::boolean) && record.symbols.decide(given.condition()) == Answer::yes);
+  if (!given) return nullptr;
+  if (!given.is(Kind::boolean)) return std::nullopt;
+  const Answer answer = record.symbols.decide(given.condition());
+  if (answer == Answer::yes) return nullptr;
+  return answer == Answer::no ? std::nullopt : std::optional(given.condition());
 }
 
 Sampler find_sampler(const Record& record, Value value, int depth = 0) {
@@ -364,6 +369,7 @@ bool is_prepared(const TrainingRoot& training_root, const Object* loader) {
 struct Untold {
   Value sampler;
   values::Cond when = nullptr;          // see Sampler
+  values::Cond shuffled = nullptr;      // what has to hold for it to shuffle; null: it does
   const TrainingEvent* made = nullptr;  // where the sampler was made; null: that was not seen
   const LoopEvent* loop = nullptr;
   bool trains = false;  // a backward is seen in it; else names alone tell that it is a training
@@ -386,8 +392,14 @@ std::optional<Untold> untold_sampler(
   }
   if ((!found.made && is_librarys(sampler)) || set ||
       ((inside || !is_librarys(sampler)) && tells_epochs(record, training_root, sampler.object())) ||
-      escapes(record, training_root, sampler.object(), nullptr) || !shuffles(record, found.made, sampler) ||
+      escapes(record, training_root, sampler.object(), nullptr) ||
       is_prepared(training_root, read.event->self.object()))
+    return std::nullopt;
+  const std::optional<values::Cond> shuffled = shuffles(record, found.made, sampler);
+  if (!shuffled) return std::nullopt;
+  found.shuffled = *shuffled;
+  if (when && found.shuffled &&
+      record.symbols.decide(record.symbols.logical_and(when, found.shuffled)) == Answer::no)
     return std::nullopt;
   found.loop = epoch_loop(training_root, read);
   found.trains = found.loop && trains_on(record, training_root, read, *found.loop);
@@ -405,7 +417,8 @@ std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, c
     return std::ranges::any_of(
         read.turns, [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
   };
-  if (found.when || !found.made || !std::ranges::all_of(found.made->turns, is_around)) return std::nullopt;
+  if (found.when || found.shuffled || !found.made || !std::ranges::all_of(found.made->turns, is_around))
+    return std::nullopt;
   if (!loop.stmt || loop.stmt->kind != syntax::StmtKind::for_ || read.event->calls != loop.calls ||
       !record.in_file(loop.place))
     return std::nullopt;
@@ -436,19 +449,34 @@ std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, c
   return fix;
 }
 
+// "When `args.distributed`, every epoch reads", with as much of the condition as can be told.
+std::string where(const Record& record, const Untold& found) {
+  if (!found.when && !found.shuffled) return "Every epoch reads";
+  const auto told = [&](values::Cond condition) -> std::string {
+    const std::string text = record.symbols.text(condition);
+    return text.find('?') == std::string::npos && values::is_quotable(text) ? "When `" + text + "`" : "";
+  };
+  const values::Cond both = !found.when ? found.shuffled
+      : found.shuffled                  ? record.symbols.logical_and(found.when, found.shuffled)
+                                        : found.when;
+  std::string condition = told(both);
+  if (condition.empty() && !found.when) condition = "Where the sampler shuffles";
+  if (condition.empty() && found.shuffled)
+    if (condition = told(found.when); !condition.empty()) condition += " and the sampler shuffles";
+  if (condition.empty())
+    condition = found.shuffled ? "Where the loader has one that shuffles" : "Where the loader has one";
+  return condition + ", every epoch reads";
+}
+
 void look_at_sampler(const Record& record, Report& report, const TrainingRoot& training_root,
     const TrainingEvent& read, Once& once) {
   const auto found = untold_sampler(record, training_root, read);
   if (!found || !once(found->loop->place)) return;
   const auto* cls = found->sampler.as<Instance>()->cls;
   const std::string kind(cls ? cls->name.text() : "DistributedSampler");
-  const std::string condition = found->when ? record.symbols.text(found->when) : "";
-  const std::string every_epoch = !found->when   ? "Every epoch reads"
-      : condition.find('?') != std::string::npos ? "Where the loader has one, every epoch reads"
-                                                 : "When `" + condition + "`, every epoch reads";
   Finding* finding = report.add(found->trains ? Severity::warning : Severity::information, found->loop->place,
       found->loop->calls,
-      every_epoch + " the data in the same order: the `" + kind +
+      where(record, *found) + " the data in the same order: the `" + kind +
           "` shuffles by its epoch, which is never set. Call `set_epoch(epoch)` on it at the start of each epoch.");
   if (!finding) return;
   report.relate(
