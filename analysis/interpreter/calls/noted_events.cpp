@@ -18,6 +18,17 @@ using values::Operation;
 
 namespace {
 
+// Is nothing seen of it by which it has no history: a value that is not seen, a tensor computed from one? Of
+// a choice nothing on either way.
+bool may_have_history(Value value, int depth = 0) {
+  if (value.is(Kind::choice))
+    return depth < values::most_choices && may_have_history(value.as<values::Choice>()->yes, depth + 1) &&
+        may_have_history(value.as<values::Choice>()->no, depth + 1);
+  if (!value.is(Kind::tensor)) return value.is(Kind::unknown);
+  const values::TensorState* state = value.as<values::Tensor>()->now();
+  return state && state->requires_grad == values::Known::unknown;
+}
+
 // The first tensor with a graph, or on a GPU, in a value that is added to a collection: itself, or a part of
 // a tuple, list or dict.
 Value tensor_in(Interpreter& run, Value value, int depth = 0) {
@@ -54,7 +65,7 @@ Value tensor_in(Interpreter& run, Value value, int depth = 0) {
     if (yes && no) return yes;
     // Of what is not seen it is as likely as of the other.
     const Value other = yes ? value.as<values::Choice>()->no : value.as<values::Choice>()->yes;
-    return other.is(Kind::unknown) ? yes ? yes : no : Value{};
+    return may_have_history(other) ? yes ? yes : no : Value{};
   }
   case Kind::tuple: return among(value.as<values::Tuple>()->items);
   case Kind::list: return among(values::Heap::list_state(value)->items);
