@@ -311,3 +311,20 @@ TEST_CASE("going on says the same for real files") {
   }
   if (files == 0) WARN("no library is installed: nothing was compared");
 }
+
+TEST_CASE("a method that an edit makes communicate is compared beside those that did before") {
+  constexpr std::string_view before = "print(step)",
+                             after = "if dist.get_rank() == 0:\n            dist.barrier()";
+  OneFile file("/work.py",
+      "import torch.distributed as dist\n\n\nclass Trainer:\n    def save(self):\n        if dist.get_rank() == 0:\n"
+      "            print()\n        dist.barrier()\n\n    def log(self, step):\n        print(step)\n");
+  snapshot::RunCache memory;
+  snapshot::Options warm, cold;
+  warm.memory = &memory;
+  REQUIRE(snapshot::analyze(file, "/work.py", warm).findings.empty());
+  const auto at = static_cast<std::uint32_t>(file.bytes().find(before));
+  file.edit(at, static_cast<std::uint32_t>(at + before.size()), std::string(after));
+  const snapshot::Result again = snapshot::analyze(file, "/work.py", warm);
+  CHECK(again.findings.size() == 1);
+  CHECK((told(again) == told(snapshot::analyze(file, "/work.py", cold))));
+}

@@ -529,8 +529,9 @@ void RootRunner::run_class_roots(values::Class& cls) {
   std::vector<bool> reached_before;
   std::vector<values::Function*> ran;
   for (values::Function* method : methods) {
-    reached_before.push_back(reached(method->stmt));
-    if (!reached_before.back()) ran.push_back(method);
+    const bool was_reached = reached(method->stmt);
+    if (!was_reached) ran.push_back(method);
+    reached_before.push_back(was_reached || !wanted(method->stmt));
   }
   if (!run_.incremental_->run_unit({cls.stmt, false}, reached_before, [&] { run_class(cls, methods); }, &cls))
     return;
