@@ -29,7 +29,7 @@ RankRuns::RunsOfWorld* RankRuns::begin(int world, Only only, std::function<void(
 }
 
 std::shared_ptr<interpreter::Record> RankRuns::of(int rank, int world, const Only& only) {
-  of_.roots_of_ranks = only;
+  if (world == first_world) of_.roots_of_ranks = only;
   std::shared_ptr<Run>& run = of_.ranks[{rank, world}];
   bool made = false;
   if (RunsOfWorld* begun = begin(world, only))

@@ -18,6 +18,7 @@ class RankRuns {
 public:
   // Of the functions that nobody calls, and of classes, those that are run.
   using Only = std::unordered_set<const syntax::Stmt*>;
+  static constexpr int first_world = 2;  // begun with before it is asked for
   // Brings one rank's run up to date.
   using Make = std::function<void(std::shared_ptr<Run>& run, int rank, int world, const Only& only)>;
 

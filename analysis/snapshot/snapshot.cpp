@@ -172,7 +172,7 @@ private:
       const bool may_part = wants_ranks && rules::may_part(run_->record);
       run_->record.derived.clear();  // what readers found out is of a part of the run
       if (may_part)
-        ranks_->begin(2, open ? defaults_->work() : nullptr);
+        ranks_->begin(RankRuns::first_world, open ? defaults_->work() : nullptr);
       else if (open && options_.background)
         defaults_->begin(options_.background);
       if (run_->record.on_root) run_->record.on_root();

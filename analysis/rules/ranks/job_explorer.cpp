@@ -248,6 +248,7 @@ bool JobExplorer::explore(const Root& root, int world, std::size_t limit,
     const std::function<void(const JobRun&)>& each, Assumption assumed) {
   Runs& runs = *runs_;
   if (!runs.can_run()) return false;
+  runs.ask(root, world);
   // Functions that nobody calls are called by who is not seen.
   if (!root.function && exchanged_.insert(world).second) exchange_contents(runs, world, root);
   Exploration exploration(

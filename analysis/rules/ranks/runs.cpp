@@ -265,7 +265,8 @@ bool Runs::leads_on(const RankRun& own, const Event& branch) const {
 
 std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const PeerMessages>& told) {
   auto made = std::make_unique<RankRun>();
-  made->record = run_({rank, world, told, by_defaults_}, roots_);
+  const auto asked = asked_.find(world);
+  made->record = run_({rank, world, told, by_defaults_}, asked == asked_.end() ? roots_ : asked->second);
   made->world = world;
   if (!made->record) return made;
   made->files = files(*made->record);
@@ -279,6 +280,23 @@ std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<c
         made->unrolled.insert(made->record->as_written(static_cast<const LoopEvent&>(event).stmt));
     });
   return made;
+}
+
+void Runs::ask(const Root& root, int world) {
+  if (first_world_ == 0) first_world_ = world;
+  if (world == first_world_) return;
+  const auto [asked, fresh] = asked_.try_emplace(world);
+  const std::size_t before = asked->second.size();
+  if (!root.function && !root.owner)
+    // The ranks tell each other what the program itself sends: such runs are not made again.
+    asked->second = roots_;
+  else if (const syntax::Stmt* const stmt = main_.as_written(
+               root.function ? static_cast<const syntax::Stmt*>(root.function->stmt) : root.owner->stmt);
+      roots_.contains(stmt))
+    asked->second.insert(stmt);
+  if (fresh || asked->second.size() == before) return;
+  for (auto& [of, run] : runs_)
+    if (of.second == world && run) former_.push_back(std::move(run));
 }
 
 RankRun& Runs::of(int rank, int world) {

@@ -40,6 +40,9 @@ public:
   Runs(const Record& whole, RunOfRank run, bool by_defaults);
   const Record& main() const { return main_; }
   bool can_run() const { return run_ != nullptr; }
+  // The root is going to be looked at in a world of this size: the runs of ranks have it. Those of the first
+  // world asked for have every root that communicates; few of these need larger ones.
+  void ask(const interpreter::Root& root, int world);
   // The program as one rank runs it; made when first asked for.
   RankRun& of(int rank, int world);
   // … that is told what the others send to it: that run takes the place of the one before. False: there is
@@ -141,7 +144,10 @@ private:
   std::map<int, std::set<int>> keys_at_;  // by site
   std::set<const syntax::Stmt*> functions_;
   std::unordered_map<Spot, std::uint32_t> chunks_;
-  std::unordered_set<const syntax::Stmt*> roots_;  // that communicate: functions and classes
+  using Roots = std::unordered_set<const syntax::Stmt*>;  // functions and classes
+  Roots roots_;                                           // that communicate
+  int first_world_ = 0;
+  std::map<int, Roots> asked_;  // of the roots those that were asked for, by world
   std::set<const syntax::Stmt*> divergent_loops_, local_loops_, equivalent_loops_, other_loops_;
   std::set<Spot> local_comprehensions_;
   struct Site {
@@ -158,6 +164,7 @@ private:
   std::unordered_map<Site, int, SiteHash> sites_;
   std::vector<std::unique_ptr<interpreter::CallSite>> call_sites_;
   std::map<std::pair<int, int>, std::unique_ptr<RankRun>> runs_;
+  std::vector<std::unique_ptr<RankRun>> former_;  // whose events something that was found may name
   std::set<std::tuple<int, int, int>> one_iteration_;
 };
 
