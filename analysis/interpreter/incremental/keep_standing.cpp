@@ -154,9 +154,17 @@ void IncrementalRun::put_body(const FunctionStmt& was, const FunctionStmt& is, s
   values::Function& function = *run_.functions_.at(&was);
   run_.functions_.erase(&was);
   run_.functions_[&is] = &function;
-  function.stmt = &is;
-  function.parameters = is.parameters;
-  function.chunk = chunk;
+  const auto put = [&](values::Function& each) {
+    each.stmt = &is;
+    each.parameters = is.parameters;
+    each.chunk = chunk;
+  };
+  put(function);
+  // A property with a setter is a copy of the one without.
+  if (function.owner)
+    for (const auto& [name, slot] : function.owner->body->names.entries())
+      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt == &was)
+        put(*slot->value.as<values::Function>());
   run_.unseen_->forget_communication();
   record_.written.erase(&was);
 }
