@@ -328,3 +328,20 @@ TEST_CASE("a method that an edit makes communicate is compared beside those that
   CHECK(again.findings.size() == 1);
   CHECK((told(again) == told(snapshot::analyze(file, "/work.py", cold))));
 }
+
+TEST_CASE("what is typed into a property that has a setter is run") {
+  constexpr std::string_view line = "        return self.config.split\n";
+  OneFile file("/work.py",
+      "import torch\n\n\nclass A:\n    def __init__(self, config):\n        self.config = config\n\n    @property\n"
+      "    def split(self):\n        return self.config.split\n\n    @split.setter\n    def split(self, value):\n"
+      "        self.config.split = value\n");
+  snapshot::RunCache memory;
+  snapshot::Options warm, cold;
+  warm.memory = &memory;
+  REQUIRE(snapshot::analyze(file, "/work.py", warm).findings.empty());
+  const auto at = static_cast<std::uint32_t>(file.bytes().find(line));
+  file.edit(at, at, "        torch.zeros(3, 5) @ torch.zeros(4, 7)\n");
+  const snapshot::Result again = snapshot::analyze(file, "/work.py", warm);
+  CHECK(again.findings.size() == 1);
+  CHECK((told(again) == told(snapshot::analyze(file, "/work.py", cold))));
+}

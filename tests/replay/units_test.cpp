@@ -131,6 +131,18 @@ TEST_CASE("an edit of a method does not construct the objects again that it is r
   std::filesystem::remove_all(folder);
 }
 
+TEST_CASE("nor one of a method that hands out functions, or stands beside one that does") {
+  Session session("/work.py",
+      "import torch\n\n\nclass Engine:\n    def __init__(self, model, width):\n        self.model = model\n"
+      "        self.width = width\n\n    def prepare(self, hooks):\n        def on_step(x):\n"
+      "            return x + self.width  # inner\n\n        hooks.append(on_step)\n"
+      "        return hooks  # prepare\n\n    def step(self, x):\n        return x * self.width  # step\n\n"
+      "    def close(self):\n        return lambda: self.model\n");
+  CHECK(session.objects_at("        return x * self.width  # step", "        x = torch.relu(x)\n") == 0);
+  CHECK(session.objects_at("        return hooks  # prepare", "        kept = list(hooks)\n") == 0);
+  CHECK(session.objects_at("            return x + self.width  # inner", "            x = x * 2\n") == 0);
+}
+
 // Modules that write into each other as they are imported do so once.
 TEST_CASE("a program whose modules register what they define is not begun again") {
   const std::filesystem::path folder = std::filesystem::temp_directory_path() / "stepzero-registry";

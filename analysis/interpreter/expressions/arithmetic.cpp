@@ -93,6 +93,7 @@ Int Interpreter::to_int(Value value) {
   case Kind::unknown: {
     auto* unknown = value.as<values::Unknown>();
     if (unknown->state.value) return nullptr;
+    if (!unknown->integer || unknown->only_compared) incremental_->note_number(*unknown);
     unknown->only_compared = false;
     if (limits_.as_rank && limits_.as_rank->by_defaults && !in_roots_ && !unknown->integer &&
         unknown->default_value.is(Kind::integer))

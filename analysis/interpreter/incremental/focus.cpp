@@ -100,8 +100,9 @@ std::uint64_t IncrementalRun::steps_to_run(const Unit& unit) const {
   if (!differs(unit)) return 0;
   if (!unit.object || differs(unit.used) || unit.ran(0, replay_.changed)) return unit.steps;
   std::uint64_t steps = 0;
-  for (std::size_t i = 1; i < unit.root_runs.size(); ++i)
-    if (unit.ran(i, replay_.changed)) steps += unit.root_runs[i].steps;
+  for (std::size_t method = 1; method < unit.root_runs.size(); method = unit.end_of_group(method))
+    if (unit.group_ran(method, replay_.changed))
+      for (std::size_t i = method; i < unit.end_of_group(method); ++i) steps += unit.root_runs[i].steps;
   return steps;
 }
 

@@ -40,6 +40,8 @@ public:
   void run_focus();
   // Forgets what was told, defined and made a class of after the first ones.
   void shrink_lists(std::size_t facts, std::size_t functions, std::size_t classes);
+  // It is taken for an integer, and was not before.
+  void note_number(values::Unknown& unknown);
   void note_reached(const syntax::FunctionStmt* stmt);
   void note_model(const values::Object* object);
   void note_import(const ModuleRun& run_of, values::Mark before, bool meddled);
@@ -49,7 +51,7 @@ public:
   void open_up(values::Instance& object);
 
 private:
-  struct RootAgain;
+  struct RootsAgain;
 
   bool differs(const Used& used) const;  // does it use what changed?
   bool differs(const Unit& unit) const;  // the same, or did it run what changed?
@@ -92,14 +94,16 @@ private:
   // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others.
   // False: what they do to each other is not as it was, or not known, and nothing was done.
   bool run_methods_again(Unit& unit, values::Class& cls);
-  std::optional<RootAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
+  std::optional<RootsAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
   // Can methods be run on the object that the constructor left, and is that as it was?
+  std::unordered_set<const syntax::FunctionStmt*> runs_of_file(
+      const RootRun* first, const RootRun* after) const;
   bool is_kept_for_methods(const Unit& unit) const;
   void on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run);
   // Of the class, the method whose run shows first what an edit did. False: it has to be run with the
   // constructor before it.
   bool run_focus_again(values::Class& cls, const values::Function& method);
-  void put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin);
+  void put_roots(Unit& unit, std::map<std::size_t, RootsAgain>& again, std::uint64_t begin);
   void take_over(Unit& unit);
   void end_root_run();
   Switched switched() const;
@@ -118,6 +122,7 @@ private:
   Replay replay_;
   Unit* unit_ = nullptr;  // the unit that runs
   std::size_t doubts_before_root_ = 0;
+  std::uint64_t root_begin_ = 0;  // of the root that runs: the heap's clock
   std::uint64_t part_begin_ = 0;  // of the part that runs: the heap's clock
 };
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <span>
 #include <utility>
 
 namespace stepzero::interpreter {
@@ -28,23 +30,62 @@ auto kinds_written(const values::Writes& before, const values::Writes& after) {
   return written;
 }
 
-}  // namespace
+bool is_integer(const values::Unknown& unknown) { return unknown.integer && !unknown.only_compared; }
 
-// What the run of one method left.
-struct IncrementalRun::RootAgain {
-  std::unique_ptr<Root> root;
-  std::vector<Fact> facts;
-  std::size_t index = 0;  // of the root, as the facts name it
-  RootRun run;
+std::unordered_set<values::Unknown*> integers(std::span<values::Unknown* const> asked) {
+  std::unordered_set<values::Unknown*> found;
+  for (values::Unknown* unknown : asked)
+    if (is_integer(*unknown)) found.insert(unknown);
+  return found;
+}
+
+// The unknowns that a method and those after it were the first to take for integers, as it found them.
+class NotYetNumbers {
+public:
+  explicit NotYetNumbers(std::span<values::Unknown* const> asked) {
+    for (values::Unknown* unknown : asked)
+      if (is_integer(*unknown)) {
+        unknown->only_compared = true;
+        were_.push_back(unknown);
+      }
+  }
+  ~NotYetNumbers() {
+    for (values::Unknown* unknown : were_) unknown->only_compared = false;
+  }
+  NotYetNumbers(const NotYetNumbers&) = delete;
+  NotYetNumbers& operator=(const NotYetNumbers&) = delete;
+
+private:
+  std::vector<values::Unknown*> were_;
 };
 
-std::optional<IncrementalRun::RootAgain> IncrementalRun::run_method_again(
+}  // namespace
+
+// What the run of one method left, with the functions that it makes and hands out: a group of roots.
+struct IncrementalRun::RootsAgain {
+  std::vector<std::unique_ptr<Root>> roots;
+  std::vector<Fact> facts;
+  std::size_t index = 0;  // of the first root, as the facts name it
+  std::vector<RootRun> runs;
+};
+
+std::size_t Unit::end_of_group(std::size_t method) const {
+  std::size_t end = method + 1;
+  while (end < root_runs.size() && root_runs[end].of_built) ++end;
+  return end;
+}
+
+bool Unit::group_ran(std::size_t method, const Changed& changed) const {
+  for (std::size_t i = method; i < end_of_group(method); ++i)
+    if (ran(i, changed)) return true;
+  return false;
+}
+
+std::optional<IncrementalRun::RootsAgain> IncrementalRun::run_method_again(
     Unit& unit, std::size_t nth, values::Class& cls) {
   const RootRun& before = unit.root_runs[nth];
-  const auto as_now = [&](const FunctionStmt* stmt) {
-    const auto changed = replay_.changed.bodies.find(stmt);
-    return changed == replay_.changed.bodies.end() ? stmt : changed->second;
-  };
+  const std::size_t end = unit.end_of_group(nth);
+  const RootRun& last_before = unit.root_runs[end - 1];
   if (!before.called || before.of_built) return std::nullopt;
   const std::size_t roots = record_.roots.size(), facts = record_.facts.size(),
                     built = run_.roots_->built_.size(), built_runs = run_.roots_->built_runs_;
@@ -55,6 +96,15 @@ std::optional<IncrementalRun::RootAgain> IncrementalRun::run_method_again(
   const bool out_of_budget = record_.out_of_budget;
   switch_back(before.switched);
   run_.default_device_set_ = before.switched.default_device;
+  const std::size_t numbers = replay_.numbers.size(),
+                    numbers_after = end < unit.root_runs.size() ? unit.root_runs[end].numbers
+                                                                : unit.numbers_after;
+  const std::vector<values::Unknown*> asked_since(
+      replay_.numbers.begin() + static_cast<std::ptrdiff_t>(before.numbers),
+      replay_.numbers.begin() + static_cast<std::ptrdiff_t>(unit.numbers_after));
+  const std::unordered_set<values::Unknown*> asked_before = integers(
+      std::span(asked_since).first(numbers_after - before.numbers));
+  const NotYetNumbers as_then(asked_since);
   unit_ = &made;
   run_.used_ = &unit.used;
   part_begin_ = unit.clock;
@@ -69,32 +119,47 @@ std::optional<IncrementalRun::RootAgain> IncrementalRun::run_method_again(
   switch_back(began);
   run_.default_device_set_ = began.default_device;
   record_.out_of_budget = out_of_budget;
-  const bool one = !record_.cancelled && record_.steps < run_.limits_.steps &&
-      record_.roots.size() == roots + 1 && made.root_runs.size() == 1 &&
-      run_.roots_->built_.size() == built && run_.roots_->built_runs_ == built_runs;
-  std::optional<RootAgain> again;
-  if (one) {
-    RootRun& run = made.root_runs.front();
-    // Which other methods are run by themselves hangs on what of the file this one runs. Functions of modules
-    // that it was the first to import ran that one time only.
-    const auto of_file = [&](const std::unordered_set<const FunctionStmt*>& executed) {
-      std::unordered_set<const FunctionStmt*> own;
-      for (const FunctionStmt* stmt : executed)
-        if (run_.functions_.contains(as_now(stmt))) own.insert(as_now(stmt));
-      return own;
-    };
-    if (run.switched_after == before.switched_after && of_file(before.executed) == of_file(run.executed) &&
-        kinds_written(before.writes, before.writes_after) == kinds_written(run.writes, run.writes_after))
-      again = RootAgain{std::move(record_.roots.back()),
+  const bool is_group = !record_.cancelled && record_.steps < run_.limits_.steps && !made.root_runs.empty() &&
+      record_.roots.size() == roots + made.root_runs.size() &&
+      made.end_of_group(0) == made.root_runs.size() && run_.roots_->built_.size() == built &&
+      run_.roots_->built_runs_ == built_runs;
+  const std::unordered_set<values::Unknown*> asked = integers(std::span(replay_.numbers).subspan(numbers));
+  replay_.numbers.resize(numbers);
+  std::optional<RootsAgain> again;
+  if (is_group && asked == asked_before) {
+    const RootRun& last = made.root_runs.back();
+    if (last.switched_after == last_before.switched_after &&
+        runs_of_file(&before, &last_before + 1) == runs_of_file(&made.root_runs.front(), &last + 1) &&
+        kinds_written(before.writes, last_before.writes_after) ==
+            kinds_written(made.root_runs.front().writes, last.writes_after))
+      again = RootsAgain{{std::make_move_iterator(record_.roots.begin() + static_cast<std::ptrdiff_t>(roots)),
+                             std::make_move_iterator(record_.roots.end())},
           {record_.facts.begin() + static_cast<std::ptrdiff_t>(facts), record_.facts.end()}, roots,
-          std::move(run)};
+          std::move(made.root_runs)};
   }
   record_.roots.resize(roots);
   record_.facts.resize(facts);
   return again;
 }
 
-void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& again, std::uint64_t begin) {
+// Which other functions are run by themselves hangs on what of the file these run. Functions of modules that
+// a method was the first to import ran that one time only; what a function defines within it is its own.
+std::unordered_set<const FunctionStmt*> IncrementalRun::runs_of_file(
+    const RootRun* first, const RootRun* after) const {
+  std::unordered_set<const FunctionStmt*> own;
+  for (const RootRun* run = first; run != after; ++run)
+    for (const FunctionStmt* stmt : run->executed) {
+      const auto changed = replay_.changed.bodies.find(stmt);
+      const FunctionStmt* const now = changed == replay_.changed.bodies.end() ? stmt : changed->second;
+      if (const auto known = run_.functions_.find(now); known != run_.functions_.end())
+        if (const values::Function& function = *known->second;
+            function.owner || !function.closure || function.closure->globals == function.closure)
+          own.insert(now);
+    }
+  return own;
+}
+
+void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootsAgain>& again, std::uint64_t begin) {
   const std::size_t old_root = unit.roots[0], old_facts = unit.facts[0],
                     all_facts = unit.facts[1] - unit.facts[0];
   unit.roots[0] = record_.roots.size();
@@ -102,34 +167,41 @@ void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootAgain>& aga
   unit.default_roots[0] = unit.default_roots[1] = record_.default_roots.size();
   unit.begin = record_.steps = begin;
   unit.built_before = run_.roots_->built_runs_;
-  std::vector<std::size_t> begins;  // of each root's facts, as they are now
-  for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
-    RootRun& run = unit.root_runs[i];
-    begins.push_back(record_.facts.size() - unit.facts[0]);
-    const std::size_t end = i + 1 < unit.root_runs.size() ? unit.root_runs[i + 1].facts : all_facts,
-                      to = record_.facts.size(), root = record_.roots.size();
-    std::size_t was = old_root + run.root;
+  std::vector<RootRun> runs;
+  const auto put = [&](RootRun run, std::size_t first_fact) {
+    for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
+    run.root = runs.size();
+    run.facts = first_fact - unit.facts[0];
+    run.begin = record_.steps;
+    record_.steps += run.steps;
+    runs.push_back(std::move(run));
+  };
+  for (std::size_t i = 0; i < unit.root_runs.size();) {
+    const std::size_t to = record_.facts.size(), root = record_.roots.size();
+    std::size_t was = old_root + unit.root_runs[i].root;
     if (const auto fresh = again.find(i); fresh != again.end()) {
       was = fresh->second.index;
-      run = std::move(fresh->second.run);
-      record_.roots.push_back(std::move(fresh->second.root));
+      for (auto& each : fresh->second.roots) record_.roots.push_back(std::move(each));
       record_.facts.insert(record_.facts.end(), fresh->second.facts.begin(), fresh->second.facts.end());
+      for (RootRun& run : fresh->second.runs) {
+        run.numbers = unit.root_runs[i].numbers;
+        put(std::move(run), to + run.facts);
+      }
+      i = unit.end_of_group(i);
     } else {
+      RootRun& run = unit.root_runs[i];
+      const std::size_t end = i + 1 < unit.root_runs.size() ? unit.root_runs[i + 1].facts : all_facts;
       record_.roots.push_back(std::move(replay_.old_roots[was]));
       const auto facts = replay_.old_facts.begin() + static_cast<std::ptrdiff_t>(old_facts);
       record_.facts.insert(record_.facts.end(), facts + static_cast<std::ptrdiff_t>(run.facts),
           facts + static_cast<std::ptrdiff_t>(end));
+      put(std::move(run), to);
+      ++i;
     }
     for (std::size_t j = to; j < record_.facts.size(); ++j)
       record_.facts[j].root = static_cast<std::uint32_t>(record_.facts[j].root - was + root);
-    for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
-    run.begin = record_.steps;
-    record_.steps += run.steps;
   }
-  for (std::size_t i = 0; i < unit.root_runs.size(); ++i) {
-    unit.root_runs[i].root = i;
-    unit.root_runs[i].facts = begins[i];
-  }
+  unit.root_runs = std::move(runs);
   unit.roots[1] = record_.roots.size();
   unit.facts[1] = record_.facts.size();
   unit.steps = record_.steps - begin;
@@ -159,11 +231,12 @@ bool IncrementalRun::run_methods_again(Unit& unit, values::Class& cls) {
   if (!is_kept_for_methods(unit)) return false;
   const std::uint64_t begin = record_.steps;
   const std::size_t reached = replay_.reached.size();
-  std::map<std::size_t, RootAgain> again;
+  std::map<std::size_t, RootsAgain> again;
   bool all = true;
   on_kept_object(unit, cls, [&] {
-    for (std::size_t i = 1; i < unit.root_runs.size() && all && !record_.cancelled; ++i) {
-      if (!unit.ran(i, replay_.changed)) continue;
+    for (std::size_t i = 1; i < unit.root_runs.size() && all && !record_.cancelled;
+        i = unit.end_of_group(i)) {
+      if (!unit.group_ran(i, replay_.changed)) continue;
       auto one = run_method_again(unit, i, cls);
       record_.steps = begin;
       all = one.has_value();
@@ -182,13 +255,13 @@ bool IncrementalRun::run_focus_again(values::Class& cls, const values::Function&
   const auto kept = replay_.old_units.find({cls.stmt, false});
   if (kept == replay_.old_units.end() || !is_kept_for_methods(kept->second)) return false;
   Unit& unit = kept->second;
-  std::optional<RootAgain> again;
+  std::optional<RootsAgain> again;
   on_kept_object(unit, cls, [&] {
-    for (std::size_t i = 1; i < unit.root_runs.size() && !again; ++i)
+    for (std::size_t i = 1; i < unit.root_runs.size() && !again; i = unit.end_of_group(i))
       if (unit.root_runs[i].called == &method) again = run_method_again(unit, i, cls);
   });
   if (!again) return false;
-  record_.roots.push_back(std::move(again->root));
+  for (auto& each : again->roots) record_.roots.push_back(std::move(each));
   record_.facts.insert(record_.facts.end(), again->facts.begin(), again->facts.end());
   return true;
 }

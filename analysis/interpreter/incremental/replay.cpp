@@ -261,9 +261,16 @@ void IncrementalRun::forget_reached(std::size_t after) {
   replay_.reached.resize(std::min(replay_.reached.size(), after));
 }
 
+void IncrementalRun::note_number(values::Unknown& unknown) {
+  if (unit_ && !unit_->root_runs.empty() && unknown.attributes.birth <= root_begin_)
+    replay_.numbers.push_back(&unknown);
+}
+
 void IncrementalRun::begin_root_run(RootRun run) {
   if (!unit_) return;
   end_root_run();
+  root_begin_ = heap().mark().clock;
+  run.numbers = replay_.numbers.size();
   run.begin = record_.steps;
   run.root = (run_.with_defaults_ ? record_.default_roots.size() - unit_->default_roots[0]
                                   : record_.roots.size() - unit_->roots[0]) -
@@ -551,6 +558,7 @@ bool IncrementalRun::run_unit(
     replay_.units.erase(key);
     return false;
   }
+  unit.numbers_after = replay_.numbers.size();
   unit.doubtful = symbols().doubts() != doubts;
   unit.out_of_budget = record_.out_of_budget || std::ranges::any_of(unit.root_runs, &RootRun::cut);
   record_.out_of_budget = unit.out_of_budget || out_of_budget;

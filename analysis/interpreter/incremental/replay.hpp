@@ -105,6 +105,7 @@ struct RootRun {
   std::uint64_t begin = 0, steps = 0;
   std::unordered_set<const syntax::FunctionStmt*> executed;
   std::size_t root = 0, facts = 0;  // where it begins in the record, counted from the unit's beginning
+  std::size_t numbers = 0;          // where it begins among those: see Replay
   values::Writes writes, writes_after;
   Switched switched, switched_after;
   bool doubtful = false;  // it left an equality open that defaults may decide
@@ -121,7 +122,7 @@ struct Unit {
   values::Writes writes;         // at its end; each begins with those of the statements
   std::size_t built_before = 0;  // models run as such in the file until then
   std::size_t built_runs = 0;    // and in it
-  bool built = false;            // it made models, or closures
+  bool built = false;            // it made models
   bool doubtful = false;         // it left an equality open that defaults may decide
   bool out_of_budget = false;
   bool taken_over = false;  // by the last run, from the one before
@@ -131,6 +132,7 @@ struct Unit {
   // it.
   values::Instance* object = nullptr;
   std::uint64_t clock = 0;  // of the heap, when it began
+  std::size_t numbers_after = 0;
   values::Delta made;
   std::vector<Cond> learned;
 
@@ -138,6 +140,9 @@ struct Unit {
     return std::ranges::any_of(
         changed.bodies, [&](const auto& body) { return root_runs[root_run].executed.contains(body.first); });
   }
+  // The root runs of a method and, after it, of the functions that it made and handed out.
+  std::size_t end_of_group(std::size_t method) const;
+  bool group_ran(std::size_t method, const Changed& changed) const;
 };
 // What runs in it, and whether with the defaults of the parameters.
 using UnitKey = std::pair<const void*, bool>;
@@ -175,8 +180,11 @@ struct Replay {
   std::deque<MergedClass> mended;
   std::vector<std::uint32_t> copies;  // the same chunks once more: where another module imports the file
   std::vector<std::shared_ptr<const syntax::Chunk>> dropped;  // chunks of the file that are no more
-  std::size_t base_facts = 0;                                 // of the symbols, where the file begins
-  std::size_t doubts = 0;                                     // the same
+  // Unknowns older than the root that first took them for integers, in the order in which roots did: what
+  // roots after it find there hangs on it.
+  std::vector<values::Unknown*> numbers;
+  std::size_t base_facts = 0;     // of the symbols, where the file begins
+  std::size_t doubts = 0;         // the same
   bool meddled = false;           // one of the statements so far wrote to what modules share with the file
   unsigned roles_of_imports = 0;  // that modules asked for when they were imported: see Used::roles
   std::optional<values::Mark> file_begin;  // of the heap, before the first statement

@@ -32,7 +32,6 @@ void RootRunner::note_closure(values::Function& function) {
 
 void RootRunner::run_closures(const std::vector<values::Function*>& made) {
   if (made.empty()) return;
-  if (run_.incremental_->unit()) run_.incremental_->unit()->built = true;
   // Any of them may have been called before, and have changed what they share.
   Speculation called_before(run_);
   for (values::Function* each : made) run_.unseen_->escape(Value::of(Kind::function, each));
