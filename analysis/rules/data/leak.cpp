@@ -212,12 +212,14 @@ void check(const Record& record, Report& report) {
   Once once;
   // What a data set does with an index may be seen where nobody reads it.
   std::vector<const OperationEvent*> windows;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == EventKind::operation &&
-        static_cast<const OperationEvent&>(event).row->operation == Operation::window &&
-        windows.size() < values::most_compared_events)
-      windows.push_back(&static_cast<const OperationEvent&>(event));
+  bool any = false;
+  visit_operations(record, [&](const OperationEvent& operation) {
+    const Operation what = operation.row->operation;
+    any = any || what == Operation::fitted || what == Operation::split || what == Operation::loader_made;
+    if (what == Operation::window && windows.size() < values::most_compared_events)
+      windows.push_back(&operation);
   });
+  if (!any) return;
   for (const auto& root : record.roots) {
     Found found;
     found.windows = windows;

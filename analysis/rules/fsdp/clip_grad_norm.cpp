@@ -39,7 +39,7 @@ void offer(const Record& record, const OperationEvent& clip, Report& report, Fin
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
-    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const std::vector<Wrap>& wraps = wraps_in(record, *root);
     if (wraps.empty()) continue;
     visit(root->block, [&](const Event& event) {
       if (event.kind != EventKind::operation) return;

@@ -127,7 +127,7 @@ const Wrap* earlier(const std::vector<Wrap>& wraps, std::size_t index) {
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
-    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const std::vector<Wrap>& wraps = wraps_in(record, *root);
     for (std::size_t i = 0; i < wraps.size(); ++i) {
       const Wrap& wrap = wraps[i];
       if (wrap.in_attempt) continue;

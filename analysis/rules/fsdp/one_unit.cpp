@@ -81,7 +81,7 @@ bool is_sharded_inside(const Instance& module, const std::vector<Wrap>& wraps) {
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
-    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const std::vector<Wrap>& wraps = wraps_in(record, *root);
     for (const Wrap& wrap : wraps) {
       if (!wrap.module.is(Kind::instance) || (!wrap.in_place && !wrap.leaves_out("auto_wrap_policy")))
         continue;

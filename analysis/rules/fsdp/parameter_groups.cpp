@@ -54,7 +54,7 @@ std::optional<Fix> keeping_names(const Record& record, const Report& report, con
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
-    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const std::vector<Wrap>& wraps = wraps_in(record, *root);
     const auto wrap = std::find_if(wraps.begin(), wraps.end(), [](const Wrap& one) {
       return !one.in_place && attribute(one.event->self, values::WrapperState::flat);
     });

@@ -60,7 +60,7 @@ bool evened_out(const std::vector<Loading>& loadings, const Loading& loading, co
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
-    const std::vector<Wrap> wraps = wraps_in(record, *root);
+    const std::vector<Wrap>& wraps = wraps_in(record, *root);
     if (wraps.empty()) continue;
     std::vector<Loading> loadings;
     std::vector<Turn> turns;

@@ -5,6 +5,8 @@
 #include "values/limits.hpp"
 
 #include <algorithm>
+#include <typeindex>
+#include <unordered_map>
 
 namespace stepzero::rules::fsdp {
 
@@ -19,6 +21,11 @@ constexpr std::string_view wrapper_class = "torch.distributed.fsdp.FullyShardedD
 bool is_wrap(const OperationEvent& event) {
   return event.row && (event.row->path == wrapper_class || event.row->operation == Operation::sharded);
 }
+
+// Found once for all rules.
+struct WrapsOfRoots {
+  std::unordered_map<const Root*, std::vector<Wrap>> of;
+};
 
 void add(std::vector<Wrap>& wraps, const OperationEvent& event, std::vector<Turn> turns, bool in_attempt) {
   Wrap wrap;
@@ -92,11 +99,16 @@ bool is_wrapper(Value value) {
       value.as<Instance>()->native->path == wrapper_class;
 }
 
-std::vector<Wrap> wraps_in(const Record&, const Root& root) {
-  std::vector<Wrap> wraps;
-  std::vector<Turn> turns;
-  collect(root.block, wraps, turns, false);
-  return wraps;
+const std::vector<Wrap>& wraps_in(const Record& record, const Root& root) {
+  auto& kept = record.derived[std::type_index(typeid(WrapsOfRoots))];
+  if (!kept) {
+    auto found = std::make_shared<WrapsOfRoots>();
+    std::vector<Turn> turns;
+    for (const auto* list : {&record.roots, &record.default_roots})
+      for (const auto& each : *list) collect(each->block, found->of[each.get()], turns, false);
+    kept = std::move(found);
+  }
+  return static_cast<const WrapsOfRoots*>(kept.get())->of.at(&root);
 }
 
 std::vector<Wrap> wraps_in(const TrainingRoot& training_root) {

@@ -22,7 +22,7 @@ struct Wrap {
 
 bool is_wrapper(Value value);  // an object of FullyShardedDataParallel
 // In order.
-std::vector<Wrap> wraps_in(const Record& record, const interpreter::Root& root);
+const std::vector<Wrap>& wraps_in(const Record& record, const interpreter::Root& root);
 // Those of a training root.
 std::vector<Wrap> wraps_in(const TrainingRoot& training_root);
 // The module whose parameters a value is, such as `model.parameters()`; absent if it is none.

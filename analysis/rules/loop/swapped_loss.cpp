@@ -219,14 +219,15 @@ std::unordered_set<const Event*> of_chosen_functions(const Record& record) {
 }
 
 void check(const Record& record, Report& report) {
-  Once once;
-  const auto chosen = of_chosen_functions(record);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::operation || chosen.contains(&event)) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
-    if (operation.row->loss && !both_ways(*operation.row) && once(operation.place))
-      look_at(record, report, operation);
+  std::vector<const OperationEvent*> losses;
+  visit_operations(record, [&](const OperationEvent& operation) {
+    if (operation.row->loss && !both_ways(*operation.row)) losses.push_back(&operation);
   });
+  if (losses.empty()) return;
+  const auto chosen = of_chosen_functions(record);
+  Once once;
+  for (const OperationEvent* loss : losses)
+    if (!chosen.contains(loss) && once(loss->place)) look_at(record, report, *loss);
 }
 
 }  // namespace

@@ -15,15 +15,20 @@ namespace stepzero::rules {
 using namespace interpreter;
 
 JobExplorer::JobExplorer(const Record& record, RunOfRank run, bool by_defaults)
-    : runs_(std::make_unique<Runs>(record, std::move(run), by_defaults)) {}
+    : record_(record), run_(std::move(run)), by_defaults_(by_defaults) {}
 JobExplorer::~JobExplorer() = default;
 
-bool JobExplorer::any_about_gradients() const { return runs_->any_about_gradients(); }
+Runs& JobExplorer::runs() {
+  if (!runs_) runs_ = std::make_unique<Runs>(record_, run_, by_defaults_);
+  return *runs_;
+}
 
-const Record& JobExplorer::of(int rank, int world) { return *runs_->of(rank, world).record; }
+bool JobExplorer::any_about_gradients() { return runs().any_about_gradients(); }
+
+const Record& JobExplorer::of(int rank, int world) { return *runs().of(rank, world).record; }
 
 bool JobExplorer::follows_one_iteration(int rank, int sender, int world) const {
-  return runs_->follows_one_iteration(rank, sender, world);
+  return runs_ && runs_->follows_one_iteration(rank, sender, world);
 }
 
 namespace {
@@ -246,7 +251,7 @@ constexpr std::size_t most_agreed = 64;  // ways, before they are drawn
 
 bool JobExplorer::explore(const Root& root, int world, std::size_t limit,
     const std::function<void(const JobRun&)>& each, Assumption assumed) {
-  Runs& runs = *runs_;
+  Runs& runs = this->runs();
   if (!runs.can_run()) return false;
   runs.ask(root, world);
   // Functions that nobody calls are called by who is not seen.

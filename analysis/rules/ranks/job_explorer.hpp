@@ -27,15 +27,20 @@ public:
   bool explore(const interpreter::Root& root, int world, std::size_t limit,
       const std::function<void(const JobRun&)>& each, Assumption assumed = Assumption::nothing);
   // Does any branch that leads to communication ask whether there are gradients?
-  bool any_about_gradients() const;
+  bool any_about_gradients();
   // The program as one rank runs it.
   const Record& of(int rank, int world);
   // Was that run told of one iteration of what the sender sends in a loop of any number of iterations?
   bool follows_one_iteration(int rank, int sender, int world) const;
 
 private:
-  std::unique_ptr<Runs> runs_;
-  std::set<int> exchanged_;  // worlds whose ranks have told each other what they send
+  Runs& runs();
+
+  const Record& record_;
+  const RunOfRank run_;
+  const bool by_defaults_;
+  std::unique_ptr<Runs> runs_;  // made when first asked for: few programs part
+  std::set<int> exchanged_;     // worlds whose ranks have told each other what they send
 };
 
 }  // namespace stepzero::rules
