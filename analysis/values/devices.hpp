@@ -18,6 +18,7 @@ struct DeviceCondition {
   static constexpr std::string_view samples_on_cpu = "the loader's samples are on the CPU";
   static constexpr std::string_view layers_stay = "no other code moves the layer";
   static constexpr std::string_view both_tensors = "both are tensors";
+  static constexpr std::string_view builder_leaves = "what builds the model leaves it on the CPU";
 };
 
 // Its text is no device's name, and the same for two that are chosen alike.

@@ -55,6 +55,8 @@ struct MovedState {
   static constexpr KeptKey module_on{"$module_on"};
   // The object that was moved so, which is the same one if it is a module.
   static constexpr KeptKey same_module{"$same_module"};
+  // Present: unseen code made it out of names and numbers, and was told no device.
+  static constexpr KeptKey made_anywhere{"$made_anywhere"};
   // The unknown that a number was added to, or compared with: a tensor stays where it is then.
   static constexpr KeptKey beside_number{"$beside_number"};
 };

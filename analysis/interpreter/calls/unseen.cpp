@@ -136,6 +136,11 @@ const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) 
   const Unknown* at = &value;
   for (int depth = 0; at && depth < deepest_part; ++depth) {
     if (kept(*at, moved_kept)) return nullptr;
+    // `image[None]` lies where the image does.
+    if (const Unknown* source = source_of(*at); source && kept(*at, values::UnknownState::whole)) {
+      at = source;
+      continue;
+    }
     if (const Value whole = kept(*at, values::UnknownState::whole); whole.is(Kind::unknown)) {
       const auto& batch = *whole.as<Unknown>();
       const Value device = device_in(kept(batch, key));
@@ -167,6 +172,13 @@ const values::Device* computed_on(const Unknown& value) {
 }
 
 namespace {
+// The name of a method. Those of an object without a name, as one of two objects is, have none themselves.
+std::string_view method_name(const Unknown& owner, const Unknown& method) {
+  if (!method.name.empty()) return method.name.substr(method.name.rfind('.') + 1);
+  for (const auto& [name, slot] : owner.attributes.entries())
+    if (slot->value.object() == &method) return name.text();
+  return {};
+}
 std::string_view without_underscores(std::string_view word) {
   while (word.starts_with('_')) word.remove_prefix(1);
   return word;
@@ -265,7 +277,14 @@ void note_moved(
   if (!device) return;
   keep(heap, made, moved_to_kept, Value::of(Kind::device, device));
   if (values::is_cpu(device)) return;
-  const Value batch = kept(object, values::UnknownState::whole);
+  // `image[None].cuda()`, `label.float().to(device)`: the image, the label is moved.
+  const Unknown* part = &object;
+  for (int depth = 0; depth < deepest_part; ++depth) {
+    const Unknown* source = source_of(*part);
+    if (!source) break;
+    part = source;
+  }
+  const Value batch = kept(*part, values::UnknownState::whole);
   if (!batch.is(Kind::unknown)) return;
   if (const values::Device* host = values::default_device(
           heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform))) {
@@ -278,20 +297,81 @@ void note_moved(
 }
 }  // namespace
 
+// Is it something that a model is built of: a name, a number, a class, a setting? Not another object, nor
+// what holds the device that the program has chosen.
+static bool only_describes(Runtime& run, Value argument, int depth = 0) {
+  argument = run.resolve(argument);
+  switch (argument.kind) {
+  case Kind::choice:
+    return depth < values::most_choices &&
+        only_describes(run, argument.as<values::Choice>()->yes, depth + 1) &&
+        only_describes(run, argument.as<values::Choice>()->no, depth + 1);
+  case Kind::unknown: {
+    const Unknown& given = *argument.as<Unknown>();
+    const std::string_view word = std::string_view(given.name).substr(given.name.rfind('.') + 1);
+    return !comes_from_unseen(given) && !kept(given, values::MovedState::made_anywhere) &&
+        !kept(given, batch_kept) &&
+        !run.library().find(values::InternalRow::chooses_device + std::string(word)) &&
+        !run.library().find(values::InternalRow::device + std::string(word));
+  }
+  case Kind::string:  // "cuda:0" is no name of a model
+    return !argument.text().starts_with(run.library().types().accelerator) &&
+        !values::is_cpu(values::device_named(run.heap(), argument));
+  case Kind::none:
+  case Kind::boolean:
+  case Kind::integer:
+  case Kind::real:
+  case Kind::dtype:
+  case Kind::class_: return true;
+  default: return false;
+  }
+}
+
+// `build_model("resnet", num_classes=10)`: no method of a tensor or of what was made so itself.
+static bool is_built_here(Runtime& run, Value function, const Arguments& arguments) {
+  if (!function.is(Kind::unknown) || arguments.spread) return false;
+  if (const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
+      object.is(Kind::unknown) &&
+      (comes_from_unseen(*object.as<Unknown>()) ||
+          kept(*object.as<Unknown>(), values::MovedState::made_anywhere)))
+    return false;
+  return std::ranges::all_of(arguments.positional, [&](Value each) { return only_describes(run, each); }) &&
+      std::ranges::all_of(
+          arguments.keywords, [&](const auto& each) { return only_describes(run, each.second); });
+}
+
+bool is_made_anywhere(const Unknown& value) {
+  return kept(value, values::MovedState::made_anywhere).is(Kind::boolean) && !kept(value, moved_kept);
+}
+void note_view(values::Heap& heap, Value made, const Unknown& of) {
+  keep(heap, *made.as<Unknown>(), values::UnknownState::made_of, Value::of(Kind::unknown, &of));
+}
+
 void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments) {
-  const auto carries = [&](Value value) {
+  const auto carries = [&](Value value, const auto& again, int depth = 0) -> bool {
     value = run.resolve(value);
+    if (value.is(Kind::choice) && depth < values::most_choices)
+      return again(value.as<values::Choice>()->yes, again, depth + 1) ||
+          again(value.as<values::Choice>()->no, again, depth + 1);
     return values::is_device(value) || (value.is(Kind::unknown) && kept(*value.as<Unknown>(), moved_kept));
   };
-  bool moved = std::ranges::any_of(arguments.positional, carries) ||
-      std::ranges::any_of(arguments.keywords, [&](const auto& given) { return carries(given.second); });
+  const auto names_device = [&](std::string_view name) {
+    return run.library().find(values::InternalRow::device + std::string(name)) != nullptr;
+  };
+  bool moved = std::ranges::any_of(
+                   arguments.positional, [&](Value each) { return carries(each, carries); }) ||
+      std::ranges::any_of(arguments.keywords, [&](const auto& given) {
+        return carries(given.second, carries) || names_device(given.first.text());
+      });
   if (function.is(Kind::unknown)) {
+    const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
     const std::string_view called = function.as<Unknown>()->name,
-                           method = called.substr(called.rfind('.') + 1);
+                           method = object.is(Kind::unknown)
+        ? method_name(*object.as<Unknown>(), *function.as<Unknown>())
+        : called.substr(called.rfind('.') + 1);
     const values::Row* row = run.method_row(run.library().types().tensor, Name(method));
     const bool transfers = row && row->operation == values::Operation::transfer;
-    moved = moved || carries(function) || transfers;
-    const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
+    moved = moved || carries(function, carries) || transfers;
     if (row && object.is(Kind::unknown) && made.is(Kind::unknown)) {
       if (row->moves != values::Moves::nowhere) {
         const values::Device* there = target_of(run, *row, arguments);
@@ -313,7 +393,10 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
     }
   }
   if (!made.is(Kind::unknown)) return;
-  if (moved) keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+  if (moved)
+    keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
+  else if (is_built_here(run, function, arguments))
+    keep(run.heap(), *made.as<Unknown>(), values::MovedState::made_anywhere, run.heap().boolean(true));
   // A model computes where its input lies.
   if (function.is(Kind::unknown) && is_model(run, function, function.as<Unknown>()->name))
     if (const values::Device* device = device_of_any(run, arguments))
@@ -437,13 +520,6 @@ bool is_used_as_model(Runtime& run, const Unknown& object) {
         says_module(run.library().find(values::InternalRow::of_unseen + entry.first.text()));
   });
 }
-// The name of a method. Those of an object without a name, as one of two objects is, have none themselves.
-std::string_view method_name(const Unknown& owner, const Unknown& method) {
-  if (!method.name.empty()) return method.name.substr(method.name.rfind('.') + 1);
-  for (const auto& [name, slot] : owner.attributes.entries())
-    if (slot->value.object() == &method) return name.text();
-  return {};
-}
 }  // namespace
 
 Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) {
@@ -453,8 +529,13 @@ Role role_of(Runtime& run, const Unknown& function, const Arguments& arguments) 
     const std::string_view method = method_name(*owner.as<Unknown>(), function);
     const values::Row* row = run.library().find(values::InternalRow::of_unseen + method);
     // `model.encode_image(x)` is a call of the model.
-    if (row && row->operation == values::Operation::forward)
-      return is_used_as_model(run, *owner.as<Unknown>()) ? Role{row, owner.as<Unknown>()} : Role{};
+    if (row && row->operation == values::Operation::forward) {
+      // What was moved to a device is one as well.
+      const Unknown& asked = *owner.as<Unknown>();
+      const bool is_moved = kept(asked, values::MovedState::same_module) ||
+          kept(asked, values::MovedState::module_on);
+      return is_moved || is_used_as_model(run, asked) ? Role{row, &asked} : Role{};
+    }
     const bool fits = row && !arguments.spread && (arguments.keywords.empty() || row->takes_options) &&
         (arguments.positional.size() <= row->positional || row->takes_rest);
     return fits ? Role{row, owner.as<Unknown>()} : Role{};

@@ -41,6 +41,10 @@ const values::Device* presumed_device(Runtime& run, Value value);
 // other parts of its batch do not.
 void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments);
 bool may_be_moved(const values::Unknown& value);
+// Did unseen code make it out of names and numbers, without being told a device?
+bool is_made_anywhere(const values::Unknown& value);
+// `made` shows the same elements as another, if that is a tensor: `x[None]`, `x[:, 0]`.
+void note_view(values::Heap& heap, Value made, const values::Unknown& of);
 // What a method gave that is not seen: whose it is.
 void note_given_by(values::Heap& heap, Value made, Value function);
 // It is the sum, product… of both.

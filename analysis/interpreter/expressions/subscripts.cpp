@@ -295,6 +295,9 @@ Value Interpreter::Subscript::new_item_of_unknown() {
         (!index.is(Kind::string) && !run.to_constant(index));
     date_back(made, *unknown);
     note_part(run.heap(), made, *unknown);
+    // Only tensors and arrays are asked so.
+    if (index.is(Kind::none) || index.is(Kind::tuple) || index.is(Kind::tensor))
+      note_view(run.heap(), made, *unknown);
     made.as<values::Unknown>()->poisoned = unknown->poisoned;
   }
   if (made.is(Kind::unknown) && index.is(Kind::slice))

@@ -108,7 +108,7 @@ const TensorState* Op::expect(std::string_view name) {
   const bool anew = value.is(Kind::unknown) && !value.as<values::Unknown>()->state.value;
   const TensorState* state = require_tensor(run, value);
   const values::Device* device = nullptr;
-  if (anew && state && !state->device) {
+  if (value.is(Kind::unknown) && state && !state->device) {
     const auto& unknown = *value.as<values::Unknown>();
     device = interpreter::lies_on(unknown);
     if (!device && call.expr) device = interpreter::left_on(unknown);

@@ -36,9 +36,9 @@ void check(const Record& record, Report& report) {
   // Where nobody constructs the model, that it lies on a GPU is no choice that the program offers, and
   // neither is what a model does that is not seen.
   std::vector<values::Cond> open;
-  for (const std::string_view name :
-      {values::DeviceCondition::model_on_gpu, values::DeviceCondition::inputs_stay,
-          values::DeviceCondition::layers_stay, values::DeviceCondition::both_tensors})
+  for (const std::string_view name : {values::DeviceCondition::model_on_gpu,
+           values::DeviceCondition::inputs_stay, values::DeviceCondition::layers_stay,
+           values::DeviceCondition::both_tensors, values::DeviceCondition::builder_leaves})
     if (const auto found = record.conditions.find(name); found != record.conditions.end())
       open.push_back(found->second);
   report_problems(record, report, values::ProblemKind::device, Severity::error,
