@@ -109,6 +109,15 @@ static bool tell_left_model(Call& call, std::size_t input, const values::Device&
   return true;
 }
 
+// Where it was left: by what the other parts of its batch say, or by how it was made. Of that it is certain
+// for numbers of several dimensions alone: lengths and ids may be wanted on the CPU. Null: not known.
+static const values::Device* left_behind(Call& call, Value value) {
+  if (const TensorState* state = tensor_state(call.run, value); state && state->device)
+    return state->shape.dims.size() > 1 && values::is_floating(state->dtype) ? state->device : nullptr;
+  if (!value.is(Kind::unknown) || interpreter::lies_on(*value.as<values::Unknown>())) return nullptr;
+  return interpreter::left_on(*value.as<values::Unknown>());
+}
+
 // A model that is not seen is given parts of a batch of which some were moved and one was not. It may move
 // them itself, or want it so: lengths stay on the CPU.
 Value given_to_unseen(Call& call) {
@@ -135,16 +144,14 @@ Value given_to_unseen(Call& call) {
   if (!model_moved && tell_left_model(call, there, *moved_to(call.rest[there]))) return Value::none();
   for (std::size_t i = 0; i < call.rest.size(); ++i) {
     const Value value = call.run.resolve(call.rest[i]);
-    if (moved_to(value) || !value.is(Kind::unknown)) continue;
-    const values::Device* left = interpreter::left_on(*value.as<values::Unknown>());
+    const values::Device* left = left_behind(call, value);
     if (!left) continue;
     Op op(call);
     const Op::Apart apart = op.devices_apart(*moved_to(call.rest[there]), *left);
-    if (apart.one.empty() || !apart.when) continue;
-    auto& s = call.run.symbols();
-    op.fail_when(s.logical_and(apart.when,
-                     call.run.named_condition(values::DeviceCondition::inputs_stay, Sharing::uniform)),
-        ProblemKind::device,
+    if (apart.one.empty()) continue;
+    const symbolic::Cond stay = call.run.named_condition(
+        values::DeviceCondition::inputs_stay, Sharing::uniform);
+    op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, stay) : stay, ProblemKind::device,
         "Input " + std::to_string(there + 1) + " of this model is on " + code(apart.one) + " and input " +
             std::to_string(i + 1) + " is on " + code(apart.other));
     break;
