@@ -253,11 +253,13 @@ void keep_common(Heap& heap, const Unknown& a, const Unknown& b, Unknown& made) 
     if (mine.is(Kind::device) || mine.is(Kind::boolean))
       heap.slot_of(made.attributes, Name(name)).value = mine;
   }
-  // A part of either batch: what is done with its other parts is asked of one.
+  // What one of them may have been is all that is known of both. A part of either batch: what is done with
+  // its other parts is asked of one.
   const auto kept = [](const Unknown& of, std::string_view name) { return of.attributes.value(Name(name)); };
-  if (const Value mine = kept(a, UnknownState::whole), theirs = kept(b, UnknownState::whole);
-      mine.is(Kind::unknown) && theirs.is(Kind::unknown) && !kept(a, UnknownState::moved) &&
-      !kept(b, UnknownState::moved))
+  if (kept(a, UnknownState::moved) || kept(b, UnknownState::moved))
+    heap.slot_of(made.attributes, Name(UnknownState::moved)).value = heap.boolean(true);
+  else if (const Value mine = kept(a, UnknownState::whole), theirs = kept(b, UnknownState::whole);
+      mine.is(Kind::unknown) && theirs.is(Kind::unknown))
     heap.slot_of(made.attributes, Name(UnknownState::whole)).value = mine;
 }
 

@@ -119,6 +119,29 @@ bool has_dims(Op& op, const TensorState& state, int depth = 0) {
 }
 }  // namespace
 
+// Where that was made which lies on the CPU, if it was not in the call itself: there, or on the way from
+// there, it could have been moved.
+static void relate_making(Op& op, interpreter::ProblemEvent* problem, Value value, const Op::Apart& apart) {
+  if (!problem || (apart.one != "cpu" && apart.other != "cpu")) return;
+  for (int depth = 0; depth < values::deepest_search; ++depth) {
+    const TensorState* state = op.tensor(value);
+    if (!state || !state->made) break;
+    const auto& from = state->made->arguments;
+    const auto source = std::ranges::find_if(from, [&](Value each) {
+      const TensorState* one = each.is(Kind::tensor) ? op.tensor(each) : nullptr;
+      return one && one->device && one->device->text == state->device->text;
+    });
+    if (source == from.end()) break;
+    value = *source;
+  }
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->role != values::TensorRole::plain) return;
+  const values::Place made = value.object()->born;
+  const values::Place& at = op.call.place;
+  if (!made || (made.chunk == at.chunk && at.span.begin <= made.span.begin && made.span.end <= at.span.end))
+    return;
+  problem->evidence.emplace_back(made, "the tensor on the CPU is made here");
+}
+
 bool Op::on_one_device() {
   // Lengths and sizes stay on the CPU, and out= says itself where it lies.
   constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
@@ -127,6 +150,7 @@ bool Op::on_one_device() {
     std::string text;
     const values::Device* device = nullptr;
     bool may_be_number = false;  // nothing says that it has dimensions
+    Value value;
   };
   std::optional<Placed> first;
   const bool joins = semantics_of(call.row) == OpSemantics::joined;
@@ -152,7 +176,7 @@ bool Op::on_one_device() {
         by == OpSemantics::div || by == OpSemantics::power;
     const bool may_be_number = !(joins && part) && combined && !state->shape.ndim_known &&
         !has_dims(*this, *state);
-    const Placed here{parameter, std::move(text), device, may_be_number};
+    const Placed here{parameter, std::move(text), device, may_be_number, value};
     if (!first) {
       first = here;
       return true;
@@ -166,11 +190,14 @@ bool Op::on_one_device() {
     if (may_be_number && apart.other == "cpu") return true;
     const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " +
         code(apart.other);
+    const Placed& left = apart.one == "cpu" ? *first : here;
     if (apart.when) {
       fail_when(apart.when, ProblemKind::device, told);
+      relate_making(*this, problem_, left.value, apart);
       return true;
     }
     fail(ProblemKind::device, told);
+    relate_making(*this, problem_, left.value, apart);
     const bool moves_first = values::is_cpu(first->device);
     const Placed &moved = moves_first ? *first : here, &other = moves_first ? here : *first;
     // An expression that is more than a name would be computed twice.
