@@ -266,6 +266,24 @@ static bool is_presumed(const values::TensorState& state) {
       std::ranges::none_of(state.shape.dims, [](const values::Dim& dim) { return dim.size != nullptr; });
 }
 
+// One of many drawn integers: a number between their bounds, another one each time.
+const values::Content* Iterables::drawn_of(const values::TensorState& all) {
+  const values::Extent* extent = run_.heap().extent_of(all);
+  if (!extent || !extent->drawn || !extent->low || !extent->high) return nullptr;
+  auto& s = run_.symbols();
+  symbolic::AtomInfo info;
+  info.lower = s.lower(extent->low);
+  info.upper = s.upper(extent->high);
+  info.sharing = all.sharing;
+  info.varies = run_.loops_->building();
+  const Int number = s.fresh(info);
+  if (!run_.guarded()) {
+    s.assume(s.compared(symbolic::Compare::ge, number, extent->low));
+    s.assume(s.compared(symbolic::Compare::le, number, extent->high));
+  }
+  return run_.heap().content(all.dtype, true, {{number}});
+}
+
 Value Interpreter::element(Value iterable, Place where) {
   const Nested nested(nesting_);
   if (nested.too_deep()) return heap().unseen("", where);
@@ -332,11 +350,12 @@ Value Interpreter::element(Value iterable, Place where) {
   case Kind::tensor: {
     values::TensorState state = *iterable.as<values::Tensor>()->now();
     if (is_presumed(state)) return heap().unseen("", where);
+    const bool is_vector = state.shape.ndim_known && state.shape.dims.size() == 1;
     if (state.shape.ndim_known && !state.shape.dims.empty())
       state.shape.dims.erase(state.shape.dims.begin());
     else
       state.shape = {};
-    state.content = nullptr;
+    state.content = is_vector ? iterables_->drawn_of(state) : nullptr;
     state.extent = nullptr;
     state.made = nullptr;
     return heap().tensor(state, where);

@@ -23,6 +23,7 @@ public:
   Sharing trips_of(Value iterable);
   Int known_length(Value iterable);
   Int length_of_slice(Int size, const values::SliceObject& slice);
+  const values::Content* drawn_of(const values::TensorState& all);
   std::string length_name(Place born) const;
   std::optional<std::vector<std::int64_t>> slice_of(std::int64_t size, const values::SliceObject& slice);
   // What `__next__` gives until it raises, and `__getitem__` of 0, 1, 2…

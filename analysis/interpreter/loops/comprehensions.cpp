@@ -330,6 +330,8 @@ void LoopRunner::Comprehension::run_any(std::size_t level, Value iterable) {
       if (s.value(range->step) == 1) length = s.max(s.constant(0), s.sub(range->stop, range->start));
     } else if (iterable.is(Kind::list)) {
       length = values::Heap::list_state(iterable)->length;
+    } else if (iterable.is(Kind::tensor)) {
+      length = run.iterables_->known_length(iterable);
     }
   }
   open = true;

@@ -315,6 +315,10 @@ Int Iterables::known_length(Value iterable) {
         ? one
         : nullptr;
   }
+  case Kind::tensor: {
+    const values::Shape& shape = iterable.as<values::Tensor>()->now()->shape;
+    return shape.ndim_known && !shape.dims.empty() ? shape.dims[0].size : nullptr;
+  }
   default: return nullptr;
   }
 }

@@ -84,24 +84,25 @@ void counted(Op& op, Value made) {
   }
   op.hold_numbers(made, std::move(numbers));
 }
-// So many integers, of each of which the bounds are known.
+// So many integers, of each of which the bounds are known. Of more of them any one is as good: `element`
+// draws it.
 void drawn_between(Op& op, Value made, Int low, Int high) {
+  constexpr std::int64_t most_drawn = 16;  // each is a fact that all that follows is held against
   const TensorState* state = op.tensor(made);
   if (!state || state->dtype != Dtype::int64 || !state->shape.ndim_known || state->shape.dims.size() > 1 ||
       !low || !high)
     return;
   const auto size = state->shape.dims.empty() ? std::optional<std::int64_t>(1)
                                               : op.value(state->shape.dims[0]);
-  if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers)) return;
+  if (!size || *size > most_drawn) return;
   Numbers numbers;
   for (std::int64_t i = 0; i < *size; ++i) {
     const auto most = op.s.upper(high);
-    constexpr std::int64_t most_assumed = 16;  // each is a fact that all that follows is held against
     const Int number = op.s.fresh({.name = "",
         .lower = op.s.lower(low),
         .upper = most ? std::optional(*most - 1) : std::nullopt,
         .sharing = state->sharing});
-    if (*size <= most_assumed && !op.run.guarded()) {
+    if (!op.run.guarded()) {
       op.s.assume(op.s.compared(Compare::ge, number, low));
       op.s.assume(op.s.compared(Compare::lt, number, high));
     }
