@@ -323,13 +323,13 @@ Value from_array(Op& op) {
 // A tensor keeps its dtype in torch.Tensor, and has to be of the type that another constructor names.
 Value old_constructor(Op& op, Dtype dtype) {
   const bool on_gpu = op.call.row.path.starts_with("torch.cuda.");
-  const auto made = [&](const Shape& shape) {
-    const Value value = op.fresh(shape, dtype);
-    if (!on_gpu) return value;
+  const auto placed = [&](Value value) {
+    if (!on_gpu || !op.tensor(value)) return value;
     TensorState state = *op.tensor(value);
     state.device = op.run.heap().device("cuda").as<values::Device>();
     return result(op.call, std::move(state));
   };
+  const auto made = [&](const Shape& shape) { return placed(op.fresh(shape, dtype)); };
   if (op.given("storage")) return made(Shape{true, {Dim{}}});
   // With their names, sizes are not data.
   if (op.given("size")) {
@@ -351,8 +351,8 @@ Value old_constructor(Op& op, Dtype dtype) {
       !(op.call.expr && op.call.expr->arguments.size() == 1 &&
           op.call.expr->arguments[0]->kind == syntax::ExprKind::tuple))
     return made({});
-  if (!on_gpu && (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data)))
-    return tensor_of(op, data, dtype);
+  if (data.is(Kind::list) || data.is(Kind::tuple) || array_state(op.run, data))
+    return placed(tensor_of(op, data, dtype));
   // Arrays are computed with as numbers are.
   if (on_gpu ? !data.is(Kind::integer) : data.is(Kind::unknown) && op.call.rest.empty()) {
     TensorState any = *op.tensor(made({}));
