@@ -202,11 +202,31 @@ std::optional<syntax::Span> write_schedule(HoverText& out, const Analysis& analy
   return name;
 }
 
+// Of the name that something is assigned to, `self.head` in `self.head = nn.Linear(…)`: where that begins.
+std::optional<std::uint32_t> assigned_to(const syntax::Text& text, syntax::Span name) {
+  const std::string& bytes = text.bytes();
+  const auto after = [&](std::size_t from) {
+    return std::min(bytes.find_first_not_of(" \t", from), bytes.size());
+  };
+  const std::size_t equals = after(name.end), value = after(equals + 1);
+  if (name.begin == name.end || value >= bytes.size() || bytes[equals] != '=' || bytes[equals + 1] == '=')
+    return std::nullopt;
+  return static_cast<std::uint32_t>(value);
+}
+
 // What memory the place stands for.
 std::optional<syntax::Span> write_footprint(HoverText& out, const Analysis& analysis, std::uint32_t offset) {
   if (!analysis.result.footprint) return std::nullopt;
   std::optional<syntax::Span> span;
-  for (const FootprintNote& note : notes_at(*analysis.result.footprint, analysis.path, offset)) {
+  auto notes = notes_at(*analysis.result.footprint, analysis.path, offset);
+  if (notes.empty() && analysis.module) {
+    const syntax::Span name = name_at(*analysis.module->text, offset);
+    if (const auto value = assigned_to(*analysis.module->text, name)) {
+      notes = notes_at(*analysis.result.footprint, analysis.path, *value);
+      for (FootprintNote& note : notes) note.span = name;
+    }
+  }
+  for (const FootprintNote& note : notes) {
     out.paragraph();
     out.literal(note.lines.front());
     for (std::size_t i = 1; i < note.lines.size(); ++i) {

@@ -75,7 +75,10 @@ TEST_CASE("hover says what a model, a layer, an optimizer, a backward and a trai
   says(hover_at(wire, 14, 9), "8.39 M parameters · 32.0 MiB float32 · AdamW 64.0 MiB");
   says(hover_at(wire, 4, 7), "8.39 M parameters");
   says(hover_at(wire, 7, 24), "Linear: 4.20 M parameters, 16.0 MiB, 50.0 % of model");
+  says(hover_at(wire, 7, 15), "Linear: 4.20 M parameters, 16.0 MiB, 50.0 % of model");
+  says(hover_at(wire, 14, 2), "8.39 M parameters");
   says(hover_at(wire, 15, 26), "AdamW keeps 64.0 MiB");
+  says(hover_at(wire, 15, 2), "AdamW keeps 64.0 MiB");
   says(hover_at(wire, 18, 30), "saved for this backward: ");
   const std::string loop = hover_at(wire, 16, 1);
   says(loop, "peak of a step: 1");
