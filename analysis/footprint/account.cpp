@@ -358,12 +358,14 @@ void Account::add_peak(StepAccount& step) {
     step.standing.add(s, "buffers", model.own_buffers);
     if (model.trained) step.standing.gradients.add(s, model.own_gradients);
     if (!model.division) continue;
-    Bytes buckets, gathered, unreduced;
+    Bytes buckets, gathered, unreduced, persistent;
+    persistent.add(model.division->persistent);
     buckets.add(model.division->buckets);
     gathered.add(model.division->gathered);
     unreduced.add(model.division->unreduced);
     if (!model.division->exact) gathered.miss();
     step.standing.add(s, "buckets of gradients", buckets);
+    step.standing.add(s, "parameters that stay gathered", persistent);
     step.standing.during.push_back({"gathered parameters", gathered});
     if (model.trained) step.standing.during.push_back({"gradients before they are divided", unreduced});
   }
@@ -394,6 +396,13 @@ void Account::add_peak(StepAccount& step) {
   if (step.microbatches)
     add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
   find_standing_gradients(step);
+  for (const ModelAccount& model : models_)
+    if (model.division) {
+      step.standing.gradient_parts = std::max(step.standing.gradient_parts, model.division->gradient_parts);
+      // They lie in one tensor for good, to which each is added once it is divided.
+      if (model.division->keeps_gradients)
+        step.standing.gradients_stay = step.standing.gradients_accumulate = true;
+    }
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
   // By the statements of the iteration: what has no gradient stands in the graph where something reads it,
   // and may have run long before.

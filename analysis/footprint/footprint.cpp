@@ -181,6 +181,8 @@ private:
       displayed.units = model.division->units;
       displayed.buckets = model.division->bucket_count;
       displayed.gathered.bytes = model.division->gathered;
+      displayed.gathered.at_least = !model.division->exact;
+      displayed.persistent.bytes = model.division->persistent;
       displayed.in_buckets.bytes = model.division->buckets;
     }
     made.models.push_back(std::move(displayed));

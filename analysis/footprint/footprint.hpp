@@ -58,7 +58,7 @@ struct Model {
   // Of a model that several processes divide or copy; how is empty otherwise.
   std::string how;
   int units = 0, buckets = 0;
-  Amount gathered, in_buckets;
+  Amount gathered, persistent, in_buckets;
   bool trained = false;                 // a step goes through it
   std::vector<std::size_t> optimizers;  // of Footprint::optimizers, those that have parameters of it
 };
@@ -132,6 +132,7 @@ struct Footprint {
 struct Options {
   Device device = Device::cuda;
   int world = 1;  // processes; what is told is of one of them
+  int rank = 0;   // … of this one
   std::vector<Setting> settings;
 };
 

@@ -13,11 +13,14 @@ struct Division {
   bool shards = false;
   bool exact = true;  // no setting changes the numbers in a way that is not counted: policies that wrap,
                       // strategies, precisions, meshes
-  int units = 0;      // that are gathered one by one
+  bool keeps_gradients = false;                // those of the rank, for good
+  std::int64_t gradient_parts = 1;             // of which the rank keeps one as soon as it is computed
+  int units = 0;                               // that are gathered one by one
   std::int64_t parameters = 0, gradients = 0;  // of the rank, where it shards
-  std::int64_t gathered = 0;   // at most at once: the root's own, the unit that runs and the next one
-  std::int64_t unreduced = 0;  // gradients of the unit whose backward runs
-  std::int64_t buckets = 0;    // bytes of DDP's buckets
+  std::int64_t gathered = 0;    // at most at once: the root's own, the unit that runs and the next one
+  std::int64_t persistent = 0;  // never given back: small ones of ZeRO-3, beside their shards
+  std::int64_t unreduced = 0;   // gradients of the unit whose backward runs
+  std::int64_t buckets = 0;     // bytes of DDP's buckets
   int bucket_count = 0;
 };
 

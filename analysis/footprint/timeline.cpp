@@ -262,7 +262,8 @@ private:
       if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies)
         return;
       Bytes bytes;
-      bytes.add(s_, bytes_of(s_, held->local ? *held->local : state.shape, state.dtype));
+      const Int whole = bytes_of(s_, held->local ? *held->local : state.shape, state.dtype);
+      bytes.add(s_, whole ? s_.floordiv(whole, s_.constant(standing_.gradient_parts)) : whole);
       // One that is there already gets this one added, which is let go then.
       if (standing_.gradients_accumulate) {
         accumulated_ += number(bytes);

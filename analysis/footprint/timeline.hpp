@@ -14,6 +14,7 @@ struct StandingMemory {
   Bytes gradients;                                    // of all parameters that are trained
   bool gradients_stay = false;        // those of the step before are there in the forward, too …
   bool gradients_accumulate = false;  // … and in the backward, which adds to them
+  std::int64_t gradient_parts = 1;    // of each, where it is sent off while the backward goes on
   Bytes copy_gradients;               // of what the optimizer steps in the place of parameters …
   bool copy_gradients_stay = false;   // … which are there in the next forward and backward, too
   Bytes temporary;                    // of the optimizer, while it steps

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace stepzero::footprint {
 
@@ -26,6 +27,14 @@ Value under(const Record& record, Value dict, std::string_view key) {
   return {};
 }
 
+// A number of the configuration, which may be written `5e8`. Nullopt: "auto", or not known.
+std::optional<std::int64_t> number_under(
+    const Record& record, Value dict, std::string_view key, std::int64_t by_default) {
+  const Value given = under(record, dict, key);
+  if (!given) return by_default;
+  return given.is(Kind::real) ? static_cast<std::int64_t>(given.real()) : record.number(given);
+}
+
 // What it takes to reduce gradients in, asked on the CPU of DeepSpeed 0.19: numbers of the parameters' type,
 // as many as `reduce_bucket_size` says, twice where it communicates while the backward goes on. Nothing is
 // known of "auto".
@@ -39,11 +48,45 @@ std::int64_t bytes_of_bucket(const Record& record, const Instance& engine, std::
                                   : otherwise;
   };
   if (!is("contiguous_gradients", true)) return 0;
-  std::int64_t numbers = by_default;
-  if (const Value given = under(record, zero, "reduce_bucket_size"))
-    numbers = given.is(Kind::real) ? static_cast<std::int64_t>(given.real())
-                                   : record.number(given).value_or(0);
-  return numbers * values::width(dtype) * (stage < 3 && is("overlap_comm", false) ? 2 : 1);
+  return number_under(record, zero, "reduce_bucket_size", by_default).value_or(0) * values::width(dtype) *
+      (stage < 3 && is("overlap_comm", false) ? 2 : 1);
+}
+
+// What the last stage gathers, asked of DeepSpeed 0.19: small parameters stay. The others are there while
+// their layer runs, and stay from the forward to the backward where it uses them again before so many others;
+// what is gathered ahead is not counted.
+void gather(const Record& record, const Tree& tree, const Instance& engine, int world, Division& made) {
+  constexpr std::int64_t small = 100'000, near = 1'000'000'000;
+  const Value zero = under(record, attribute(record, engine, EngineState::config), "zero_optimization");
+  if (!zero.is(Kind::dict) || values::Heap::dict_state(zero)->open) return;
+  const std::int64_t threshold =
+      number_under(record, zero, "stage3_param_persistence_threshold", small).value_or(0);
+  const auto of_model = number_under(
+      record, zero, "stage3_model_persistence_threshold", std::numeric_limits<std::int64_t>::max());
+  std::int64_t numbers = 0, persistent = 0, all = 0, largest = 0;
+  for (const Module& module : tree.modules) {
+    std::int64_t own = 0;
+    for (const Held& held : module.own) {
+      const Int count = held.is_parameter ? elements(record.symbols, held.shape) : nullptr;
+      const std::int64_t each = count ? record.symbols.value(count).value_or(0) : 0,
+                         bytes = each * values::width(held.dtype);
+      for (std::int64_t copy = 0; each > 0 && copy < held.copies; ++copy) {
+        numbers += each;
+        if (of_model && each <= threshold && persistent + each <= *of_model / world) {
+          persistent += each;
+          made.persistent += bytes;
+        } else {
+          all += bytes;
+          own = held.copies > 1 ? std::max(own, bytes) : own + bytes;
+        }
+      }
+    }
+    made.units += own > 0;
+    largest = std::max(largest, own);
+  }
+  // The forward and the backward go through all of them.
+  const auto reused = number_under(record, zero, "stage3_max_reuse_distance", near);
+  made.gathered = reused && 2 * numbers < *reused ? all : largest;
 }
 
 }  // namespace
@@ -73,7 +116,12 @@ std::optional<Division> division_by_engine(const Record& record, const Tree& tre
           record, *engine, stage, module.own.front().dtype);
       break;
     }
-  if (stage == 3) made.parameters /= world;
+  if (stage == 2) made.gradient_parts = world;
+  if (stage == 3) {
+    gather(record, tree, *engine, world, made);
+    made.keeps_gradients = true;
+    made.parameters /= world;
+  }
   made.gradients /= world;  // after the backward, in the first stage, too
   return made;
 }

@@ -98,7 +98,8 @@ private:
         place(model.where) + "</h3>\n<p>" + escaped(model_line(*part_.footprint, model)) + "</p>\n";
     if (!model.how.empty())
       text_ += "<p>" + escaped(model.how) +
-          (model.gathered.bytes ? ": " + std::to_string(model.units) + " units, at most " +
+          (model.gathered.bytes ? ": " + std::to_string(model.units) +
+                      (model.gathered.at_least ? " units, at least " : " units, at most ") +
                       bytes_text(model.gathered.bytes) + " gathered at once"
                                 : "") +
           (model.in_buckets.bytes ? ": " + std::to_string(model.buckets) + " buckets of gradients, " +

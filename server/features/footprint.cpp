@@ -61,8 +61,10 @@ public:
     if (model.in_buckets.bytes)
       row(model.buckets ? "buckets of DDP" : "buckets of " + model.how, model.in_buckets,
           model.buckets ? std::to_string(model.buckets) : "");
+    if (model.persistent.bytes) row("stays gathered", model.persistent);
     if (model.gathered.bytes)
-      row("gathered at once, at most", model.gathered, std::to_string(model.units) + " units");
+      row(model.gathered.at_least ? "gathered at once" : "gathered at once, at most", model.gathered,
+          std::to_string(model.units) + " units");
   }
 
   void step(const footprint::Step& step) {

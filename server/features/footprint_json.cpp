@@ -42,7 +42,8 @@ public:
     made["gradients"] = amount(model.gradients);
     if (!model.how.empty())
       made["divided"] = {{"how", model.how}, {"units", model.units}, {"gathered", model.gathered.bytes},
-          {"buckets", model.buckets}, {"in_buckets", model.in_buckets.bytes}};
+          {"persistent", model.persistent.bytes}, {"buckets", model.buckets},
+          {"in_buckets", model.in_buckets.bytes}};
     Json& modules = made["modules"] = Json::array();
     for (const footprint::Share& share : model.shares) {
       Json one = {

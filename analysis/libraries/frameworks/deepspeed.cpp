@@ -235,6 +235,15 @@ Value sharded_module(Call& call) {
   keep(call.run, *module, values::EngineState::engine, call.self);
   return Value::of(Kind::instance, module);
 }
+// Inside its forward each layer has its parameters whole. Called by the engine, or by what it wraps.
+Value sharded_forward(Call& call) {
+  const Value engine = kept(call, values::EngineState::engine),
+              model = engine.is(Kind::instance)
+      ? kept(call.run, *engine.as<Instance>(), values::EngineState::model)
+      : kept(call, values::EngineState::model);
+  if (!model.is(Kind::instance) || !call.run.is_a(model, "torch.nn.Module")) return nothing_learned(call);
+  return call.run.call(model, arguments_of(call), call.place, call.expr);
+}
 Value engine_loads(Call& call) {
   call.arguments.back() = shards(call);
   return uniform(call);
@@ -320,12 +329,12 @@ constexpr Hidden deepspeed_hidden[] = {
             .hidden = true,
             .because = "the stages of the pipeline send to each other"},
         RowKind::method, Operation::framework},
-    {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", unknown_of,
+    {"deepspeed.$ZeroThreeEngine.__call__", "*arguments, **options", sharded_forward,
         {.name = "the forward of a ZeRO-3 engine",
             .hidden = true,
             .because = "the parameters of each layer are gathered from all ranks"},
         RowKind::method, Operation::framework},
-    {"deepspeed.$ZeroThreeModule.forward", "*arguments, **options", nothing_learned,
+    {"deepspeed.$ZeroThreeModule.forward", "*arguments, **options", sharded_forward,
         {.name = "the forward of a ZeRO-3 module",
             .hidden = true,
             .because = "the parameters of each layer are gathered from all ranks"}},
