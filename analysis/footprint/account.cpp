@@ -419,7 +419,8 @@ void Account::add_peak(StepAccount& step) {
     step.peak.place = step.stepped->place;
   // The peak may be another where what is kept is more, where a backward of the program's own makes what is
   // not seen.
-  if (!step.complete || step.saved.at_least() || (step.microbatches && step.microbatches->is_last) ||
+  if (!step.complete || step.saved.at_least() ||
+      (step.microbatches && (step.microbatches->is_last || !step.microbatches->is_first)) ||
       std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
     step.peak.bytes.miss();
 }

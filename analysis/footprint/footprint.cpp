@@ -236,6 +236,7 @@ private:
     for (const Peak::Part& part : peak.parts)
       step.at_peak.push_back({part.what, where(part.place), amount(part.bytes), part.count});
     std::ranges::stable_sort(step.at_peak, by_size);
+    add_open_sizes(step);
     if (const auto advice = advice_of(account_, account)) step.advice = advice_text(*advice);
     step.moved = amount(moved_in(account_, account));
     if (const auto ready = in_flight(account_, account)) {
@@ -271,6 +272,17 @@ private:
       });
       if (same == step.gaps.end()) step.gaps.push_back(std::move(line));
     }
+  }
+
+  // Of a bound that nothing else explains: of which tensors it is not known how large they are.
+  static void add_open_sizes(Step& step) {
+    if (!step.gaps.empty() || !step.unknown.empty()) return;
+    for (const Line& line : step.lines)
+      if (line.amount.at_least)
+        step.gaps.push_back({"all that " + values::code(line.what) + " keeps", line.where, {}});
+    if (!step.gaps.empty()) return;
+    for (const Line& line : step.at_peak)
+      if (line.amount.at_least) step.gaps.push_back({"all of the " + line.what, line.where, {}});
   }
 
   // Of a checkpointed region, until all is there again that its backward needs: the last operation that keeps

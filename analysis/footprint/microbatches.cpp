@@ -30,6 +30,7 @@ std::optional<Microbatches> microbatches_of(const Record& record,
       return made;
     }
     made.all = *all;
+    made.is_first = *index == 0;
     made.is_last = *index + 1 == *stages;
     // One that runs each backward as soon as it can has as many as there are stages after it, and its own.
     made.in_flight =
@@ -42,7 +43,14 @@ std::optional<Microbatches> microbatches_of(const Record& record,
 Bytes kept_in_flight(const Microbatches& of, const Graph& graph, const std::vector<Saving>& savings) {
   Bytes made;
   std::unordered_set<const void*> computed;  // by each of them anew; its part of the batch is a view
-  for (const Node& node : graph.nodes()) computed.insert(node.made);
+  for (const Node& node : graph.nodes()) {
+    computed.insert(node.made);
+    // What the stage before sent.
+    for (const TensorState* state : node.made->states)
+      if (state && !of.is_first && !graph.base(*state).made && !graph.held(*state) &&
+          state->requires_grad == values::Known::yes)
+        computed.insert(identity(&graph.base(*state)));
+  }
   std::unordered_set<Storage, StorageHash> seen;
   for (const Saving& saving : savings)
     for (const Saved& each : saving.kept)

@@ -11,9 +11,9 @@ namespace stepzero::footprint {
 // The backward of the step is that of one of them.
 struct Microbatches {
   std::int64_t all = 1;
-  std::int64_t in_flight = 1;  // at most, on this stage
-  bool known = true;           // how many
-  bool is_last = true;         // the stage
+  std::int64_t in_flight = 1;            // at most, on this stage
+  bool known = true;                     // how many
+  bool is_first = true, is_last = true;  // the stage
 };
 
 // `pipelines`: the steps of pipelines. Nullopt: the backward is no part of one.

@@ -86,9 +86,9 @@ private:
       limits.only = &nothing;
       limits.launch = launch_;
       limits.with_defaults = !launch_;
-      // Of several processes what the first one has.
+      // Of several processes what one has.
       if (options_.world > 1)
-        limits.as_rank = interpreter::OneRank{0, options_.world};
+        limits.as_rank = interpreter::OneRank{std::min(options_.rank, options_.world - 1), options_.world};
       else if (!launch_ || launch_->environment.empty())
         record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)

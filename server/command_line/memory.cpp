@@ -321,6 +321,11 @@ int run_memory(const MemoryOptions& options) {
   footprint::Options asked;
   asked.device = options.device == "cpu" ? footprint::Device::cpu : footprint::Device::cuda;
   asked.world = std::max(options.world, 1);
+  asked.rank = options.rank;
+  if (asked.rank >= asked.world) {
+    say("--rank takes a number below that of --world, not " + std::to_string(asked.rank));
+    return exit_status::trouble;
+  }
   for (const std::string& text : options.settings) {
     const auto setting = parse_setting(text);
     if (!setting) {

@@ -13,6 +13,7 @@ struct MemoryOptions {
   std::string device;                 // "cuda" or "cpu"
   std::vector<std::string> settings;  // "name=value"
   int world = 0;                      // processes; 0: one
+  int rank = 0;                       // the one that is counted
   int batch = 0;                      // 0: the program's own
 };
 int run_memory(const MemoryOptions& options);

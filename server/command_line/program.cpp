@@ -214,6 +214,9 @@ private:
             "--world", world_, "Processes that share the work; the amounts are those of one process (1)")
         ->type_name("N")
         ->check(CLI::Range(1, 65536));
+    command->add_option("--rank", rank_, "The process whose amounts they are (0)")
+        ->type_name("N")
+        ->check(CLI::Range(0, 65535));
     command->add_option("--batch", batch_, "The batch size (the program's own)")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 24));
@@ -371,6 +374,7 @@ private:
     options.format = format();
     options.gpu = gpu_;
     options.world = world_;
+    options.rank = rank_;
     options.device = device_;
     options.settings = settings_;
     options.batch = batch_;
@@ -387,6 +391,7 @@ private:
   bool watch_ = false;
   std::uint16_t port_ = 0;
   int world_ = 0;
+  int rank_ = 0;
   int batch_ = 0;
   std::string gpu_;
   std::string device_ = "cuda";

@@ -25,6 +25,10 @@ Value made_stage(Call& call) {
   for (std::size_t i = 0; i < std::size(attributes); ++i)
     if (const Value value = call.at(static_cast<int>(i)))
       call.run.set_attribute(call.self, Name(attributes[i]), call.run.resolve(value));
+  // Of one microbatch: where they are given, nothing is asked of the stage before.
+  if (const Value inputs = call.run.resolve(call.at(4)); inputs.is(Kind::tensor) || inputs.is(Kind::tuple))
+    call.run.set_attribute(
+        call.self, Name("inputs_meta"), inputs.is(Kind::tuple) ? inputs : call.run.heap().tuple({inputs}));
   const auto index = call.run.to_constant(call.run.resolve(call.at(1))),
              count = call.run.to_constant(call.run.resolve(call.at(2)));
   if (index && count && *index >= *count)
@@ -103,8 +107,36 @@ Value first_of_parts(Call& call, Value given, Value parts) {
   const auto each = call.run.elements(all, call.place);
   return each && !each->empty() ? each->front() : Value{};
 }
-// What a stage does with each microbatch, once: its forward and, where there is a loss, its backward. Of the
-// first stage and the last one, if it is known to be one.
+// What a stage is given of a microbatch: its part of the batch, or what the stage before sends, whose
+// gradient it sends back. Nullopt: not known.
+std::optional<interpreter::Arguments> given_to_stage(Call& call, Value stage, bool is_first, Value parts) {
+  interpreter::Arguments given;
+  if (is_first) {
+    if (call.rest.empty() || !call.options.empty()) return std::nullopt;
+    for (const Value& each : call.rest) {
+      const Value part = first_of_parts(call, each, parts);
+      if (!part) return std::nullopt;
+      given.positional.push_back(part);
+    }
+    return given;
+  }
+  const Value inputs = attribute_of(call, stage, "inputs_meta");
+  if (!inputs.is(Kind::tuple)) return std::nullopt;
+  for (const Value& each : inputs.as<values::Tuple>()->items) {
+    const TensorState* like = tensor_state(call.run, call.run.resolve(each));
+    if (!like) return std::nullopt;
+    TensorState sent;
+    sent.shape = like->shape;
+    sent.dtype = like->dtype;
+    sent.device = like->device;
+    sent.sharing = Sharing::divergent;
+    sent.requires_grad = values::is_floating(like->dtype) ? Known::yes : Known::no;
+    sent.graph_complete = true;
+    given.positional.push_back(call.run.heap().tensor(std::move(sent), call.place));
+  }
+  return given;
+}
+// What a stage does with each microbatch, once: its forward and, where there is a loss, its backward.
 void run_microbatch(Call& call) {
   const Value stage = attribute_of(call, call.self, "_stage"),
               loss_of = attribute_of(call, call.self, "_loss_fn");
@@ -114,18 +146,12 @@ void run_microbatch(Call& call) {
              count = attribute_of(call, stage, "num_stages");
   const auto at = index ? call.run.to_constant(index) : std::nullopt,
              stages = count ? call.run.to_constant(count) : std::nullopt;
-  if (!module || !loss_of || !at || *at != 0 || !stages || !positive(call, parts) || call.rest.empty() ||
-      !call.options.empty())
-    return;
-  interpreter::Arguments given;
-  for (const Value& each : call.rest) {
-    const Value part = first_of_parts(call, each, parts);
-    if (!part) return;
-    given.positional.push_back(part);
-  }
-  Value result = call.run.resolve(call.run.call(module, std::move(given), call.place));
+  if (!module || !loss_of || !at || !stages || *at < 0 || *at >= *stages || !positive(call, parts)) return;
+  auto given = given_to_stage(call, stage, *at == 0, parts);
+  if (!given) return;
+  Value result = call.run.resolve(call.run.call(module, std::move(*given), call.place));
   interpreter::Arguments gradient;
-  if (*stages == 1) {
+  if (*at + 1 == *stages) {
     const Value target = call.at(0) ? first_of_parts(call, call.at(0), parts) : Value{};
     if (!target) return;
     result = call.run.resolve(call.run.call(loss_of, {{result, target}, {}, false}, call.place));
