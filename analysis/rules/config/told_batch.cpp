@@ -38,14 +38,14 @@ bool is_one_of(std::string_view name, const auto& names) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-struct Told {
+struct WrittenSize {
   std::int64_t size = 0;
   std::string name, file;  // empty: the program reads it, at the place
   Place place;
 };
 
 // A dict that was read of a file, and those in it.
-void look_in(const Record& record, const values::Dict& dict, std::vector<Told>& found, int depth = 0) {
+void look_in(const Record& record, const values::Dict& dict, std::vector<WrittenSize>& found, int depth = 0) {
   constexpr int deepest = 4;  // sections in sections
   const values::Instance* file = interpreter::file_of(dict);
   if (!file || depth > deepest) return;
@@ -72,8 +72,8 @@ std::string_view name_read(std::string_view text) {
   return is_one_of(name, of_all) ? name : std::string_view();
 }
 
-std::vector<Told> told(const Record& record) {
-  std::vector<Told> found;
+std::vector<WrittenSize> written_sizes(const Record& record) {
+  std::vector<WrittenSize> found;
   const FactIndex& facts = FactIndex::of(record);
   std::set<const Object*> seen;
   for (const auto* all : {&facts.dictionaries, &facts.displays})
@@ -172,7 +172,7 @@ bool deals_out(const Record& record, const Reading& reading) {
       record.heap.sharing(sampler) <= symbolic::Sharing::divergent;
 }
 
-struct Made {
+struct TrainedBatch {
   Place place;  // where the size of a batch is given
   const interpreter::CallSite* calls = nullptr;
   Place trained;
@@ -181,7 +181,7 @@ struct Made {
   std::int64_t all() const { return batch * accumulation * processes; }
 };
 
-std::string counted(const Made& made) {
+std::string counted(const TrainedBatch& made) {
   std::string text = std::to_string(made.batch) +
       (made.of_loader ? " in a batch of the loader" : " in a batch");
   if (made.processes > 1) text += ", in each of " + std::to_string(made.processes) + " processes";
@@ -192,8 +192,8 @@ std::string counted(const Made& made) {
 
 // The batches of the program's own loops, and of the frameworks that it hands its training to; none where one
 // of them is not known.
-std::vector<Made> made_by(const Record& record) {
-  std::vector<Made> found;
+std::vector<TrainedBatch> made_by(const Record& record) {
+  std::vector<TrainedBatch> found;
   const auto by_frameworks = framework_batches(record, launched_processes(record));
   if (!by_frameworks) return {};
   for (const FrameworkBatch& each : *by_frameworks)
@@ -221,20 +221,20 @@ std::vector<Made> made_by(const Record& record) {
 }  // namespace
 
 void check(const Record& record, Report& report) {
-  const std::vector<Told> sizes = told(record);
+  const std::vector<WrittenSize> sizes = written_sizes(record);
   if (sizes.empty() || may_share(record) ||
-      std::ranges::any_of(sizes, [&](const Told& each) { return each.size != sizes.front().size; }))
+      std::ranges::any_of(sizes, [&](const WrittenSize& each) { return each.size != sizes.front().size; }))
     return;
-  const std::vector<Made> found = made_by(record);
+  const std::vector<TrainedBatch> found = made_by(record);
   // Of several trainings one has the batch that was told.
-  const Told& said = sizes.front();
+  const WrittenSize& said = sizes.front();
   constexpr std::int64_t tokens = 16384, sequence = 128;  // a batch of texts may be counted in tokens
-  if (found.empty() || std::ranges::any_of(found, [&](const Made& each) {
+  if (found.empty() || std::ranges::any_of(found, [&](const TrainedBatch& each) {
         return each.all() == said.size || each.all() != found.front().all() ||
             (said.size >= tokens && said.size >= sequence * each.all());
       }))
     return;
-  const Made& made = found.front();
+  const TrainedBatch& made = found.front();
   Finding* finding = report.add(Severity::warning, made.place, made.calls,
       "A step learns from " + std::to_string(made.all()) + (made.all() == 1 ? " sample" : " samples") + " (" +
           counted(made) + "), and `" + said.name + "`" +

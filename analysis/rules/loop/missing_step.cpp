@@ -24,9 +24,9 @@ using values::Operation;
 namespace {
 
 // Tells one mistake once per place, and knows the functions of which something was told.
-class Told {
+class OnceHere {
 public:
-  explicit Told(const Record& record) : record_(record) {}
+  explicit OnceHere(const Record& record) : record_(record) {}
   bool operator()(Place place) {
     functions_.insert(function_around(record_, place));
     return once_(place);
@@ -40,7 +40,7 @@ private:
 };
 
 // An optimizer that is given, cleared in each round and stepped in none.
-void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, Told& once) {
+void look_at_given(const Record& record, Report& report, const TrainingRoot& training_root, OnceHere& once) {
   for (const GivenOptimizer& each : given_optimizers(record, training_root)) {
     if (each.stepped || !each.backward || each.uses_gradients || !once(each.backward->event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.backward->event->place, each.backward->event->calls,
@@ -53,7 +53,7 @@ void look_at_given(const Record& record, Report& report, const TrainingRoot& tra
 
 // Of two ways to train the one that is taken less often is the one where it lacks.
 void look_at_alternatives(
-    const Record& record, Report& report, const TrainingRoot& training_root, Told& once) {
+    const Record& record, Report& report, const TrainingRoot& training_root, OnceHere& once) {
   for (const Lacking& each : unstepped(record, training_root)) {
     if (!once(each.event->place)) continue;
     Finding* finding = report.add(Severity::warning, each.event->place, each.event->calls,
@@ -76,7 +76,7 @@ bool is_stepped_elsewhere(const Record& record, const Training& training, const 
 // One backward pass feeds several optimizers that are cleared for it, and one of them is not stepped after it
 // as the others are: also in a function that is called once per step.
 void look_at_siblings(const Record& record, Report& report, const Training& training,
-    const TrainingRoot& training_root, Told& once) {
+    const TrainingRoot& training_root, OnceHere& once) {
   const auto own = [&](const TrainingEvent& each, Operation operation, const Object* optimizer) {
     return each.event->row->operation == operation && each.event->self.object() == optimizer;
   };
@@ -117,7 +117,7 @@ void look_at_siblings(const Record& record, Report& report, const Training& trai
 }
 
 // An optimizer that an object has, or several functions share, and that nothing in the program steps.
-void look_at_never_stepped(const Record& record, Report& report, Told& once) {
+void look_at_never_stepped(const Record& record, Report& report, OnceHere& once) {
   for (const NeverStepped& each : never_stepped(record)) {
     if (once.in_function_of(each.backward->place) || !once(each.backward->place)) continue;
     Finding* finding = report.add(each.in_loop ? Severity::warning : Severity::information,
@@ -132,7 +132,7 @@ void look_at_never_stepped(const Record& record, Report& report, Told& once) {
 
 void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
-  Told once(record);
+  OnceHere once(record);
   for (const TrainingRoot& training_root : training.training_roots()) {
     if (trains_itself(training_root)) look_at_given(record, report, training_root, once);
     if (!trains_itself(training_root) || training_root.root->truncated) continue;

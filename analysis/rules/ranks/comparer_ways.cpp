@@ -107,8 +107,8 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
     return trace.raised && !trace.exits.empty() && trace.exits.back().fails;
   });
   if (followed_differently(world)) {
-    const JobRun alike = with_one_round_each(world);
-    if (!followed_differently(alike)) return play(alike, here);
+    const JobRun evened = with_one_round_each(world);
+    if (!followed_differently(evened)) return play(evened, here);
     note(*root_, "a loop was unrolled on one rank and not on another.");
     return passed(world);
   }
