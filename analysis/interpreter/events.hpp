@@ -4,6 +4,7 @@
 
 #include "interpreter/library.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +91,8 @@ struct SuggestedEdit {
 };
 
 // An operation that cannot succeed. The operator tables say what is wrong; rules say it to the user.
+struct RefusalBox;  // refusals.hpp
+
 struct ProblemEvent : Event {
   ProblemEvent() : Event(EventKind::problem) {}
   values::ProblemKind problem{};
@@ -100,9 +103,12 @@ struct ProblemEvent : Event {
   std::vector<Value> operands;
   std::vector<const values::TensorState*> states;  // of the operands
   values::Dim left, right;                         // the two sizes that do not agree
-  // What is wrong, in the user's names, for the kinds that the operator itself words; and places that explain
-  // it.
+  // What is wrong. Either in types, and rules word it (rules/shape/refusal_text.hpp), or a text in the user's
+  // names where only one operator refuses its call so; both absent: a rule looks at the operands.
+  std::shared_ptr<const RefusalBox> refusal;
   std::string text;
+  // Places that explain it: where these sizes were decided, and others.
+  std::vector<values::Dim> sizes;
   std::vector<std::pair<Place, std::string>> evidence;
   std::vector<SuggestedEdit> suggested_edits;
   // The operation fails only where this holds, because an operand has other values elsewhere. Null: always.

@@ -2,6 +2,7 @@
 
 #include "rules/name_hints.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -187,7 +188,7 @@ void report_specialized(const Record& record, Report& report, std::string_view r
     const auto severity = qualify(record, problem, root, Severity::error, message);
     Finding* finding = severity ? report.add(*severity, problem.place, problem.calls, message) : nullptr;
     if (!finding) return;
-    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+    relate_evidence(record, report, *finding, problem);
     if (refine) refine(problem, *finding);
     report.relate_calls(*finding, problem.calls);
   });

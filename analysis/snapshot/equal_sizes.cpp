@@ -1,6 +1,7 @@
 #include "snapshot/equal_sizes.hpp"
 
 #include "rules/report.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "syntax/walk.hpp"
 
 #include <algorithm>
@@ -238,11 +239,11 @@ private:
   static bool says(const Record& record, const ProblemEvent& problem, std::int64_t size) {
     if (has_size(record, problem, size)) return true;
     if (problem.left.size || problem.right.size) return false;
-    const std::string number = std::to_string(size);
+    const std::string number = std::to_string(size), text = rules::text_of(record, problem);
     const auto is_digit = [&](std::size_t at) {
-      return at < problem.text.size() && '0' <= problem.text[at] && problem.text[at] <= '9';
+      return at < text.size() && '0' <= text[at] && text[at] <= '9';
     };
-    for (std::size_t at = 0; (at = problem.text.find(number, at)) != std::string::npos; ++at)
+    for (std::size_t at = 0; (at = text.find(number, at)) != std::string::npos; ++at)
       if ((at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size())) return true;
     return false;
   }

@@ -2,6 +2,7 @@
 
 #include "rules/ranks/comparison.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/evaluation.hpp"
@@ -204,7 +205,8 @@ private:
           say("The run of " + root->name + " leaves at " + at(event.place) + ".");
         if (event.kind == EventKind::problem && record_.in_file(event.place) &&
             record_.span(event.place).begin < span_.begin)
-          say("A problem at " + at(event.place) + ": " + static_cast<const ProblemEvent&>(event).text);
+          say("A problem at " + at(event.place) + ": " +
+              rules::text_of(record_, static_cast<const ProblemEvent&>(event)));
       });
   }
 

@@ -22,9 +22,9 @@ std::string owner_of(Interpreter& run, const syntax::Expr& node, Place where, st
 }
 // A key as it is written: 'lr', 3.
 std::string written(Interpreter& run, Value key) {
-  if (key.is(Kind::string)) return "'" + std::string(key.text()) + "'";
+  if (key.is(Kind::string)) return "`" + std::string(key.text()) + "`";
   const auto number = run.to_constant(key);
-  return number ? std::to_string(*number) : "?";
+  return number ? "`" + std::to_string(*number) + "`" : "?";
 }
 }  // namespace
 
@@ -35,7 +35,7 @@ void judge_beyond_end(Interpreter& run, Value sequence, std::int64_t size, std::
   run.problem_at(values::ProblemKind::index, where, &node,
       owner_of(run, node, where, tuple ? "This tuple" : "This list") + " has " + std::to_string(size) +
           (size == 1 ? " item" : " items") + ": reading index " + std::to_string(index) +
-          " raises IndexError");
+          " raises `IndexError`");
 }
 
 void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Expr& node, Place where) {
@@ -62,8 +62,8 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
   if (named == 0) return;
   ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
       owner_of(run, node, where, "This dict") + " has no key " + written(run, key) +
-          ": reading it raises KeyError. It has " + names + (named > most_named ? "…" : "") +
-          (meant.empty() ? "" : ". Did you mean '" + meant + "'?"));
+          ": reading it raises `KeyError`. It has " + names + (named > most_named ? "…" : "") +
+          (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});

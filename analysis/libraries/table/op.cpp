@@ -193,25 +193,27 @@ std::optional<std::vector<Value>> Op::sequence(std::string_view name) const {
 
 bool Op::must_be_tensor(std::string_view name) {
   const Value value = argument(name);
-  const char* what = nullptr;
+  using Has = interpreter::WrongKind::Has;
+  std::optional<Has> has;
   switch (value.kind) {
   case Kind::integer:
   case Kind::real:
   case Kind::boolean:
-    if (is_number(name)) what = "a number";
+    if (is_number(name)) has = Has::number;
     break;
-  case Kind::string: what = "a string"; break;
-  case Kind::list: what = "a list"; break;
-  case Kind::tuple: what = "a tuple"; break;
+  case Kind::string: has = Has::text; break;
+  case Kind::list: has = Has::list; break;
+  case Kind::tuple: has = Has::tuple; break;
   // Who gives back a dict for one kind of input, and a tensor for another, is asked by those who know what
   // they give.
   case Kind::dict:
-    if (!run.assumption()) what = "a dict";
+    if (!run.assumption()) has = Has::dict;
     break;
   default: break;
   }
-  if (!what) return true;
-  fail(ProblemKind::argument, code(title()) + " takes a tensor, and " + this->name(name) + " is " + what);
+  if (!has) return true;
+  fail(ProblemKind::argument,
+      interpreter::WrongKind{interpreter::WrongKind::Need::tensor, *has, taker(), this->name(name), {}});
   return false;
 }
 

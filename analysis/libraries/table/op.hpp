@@ -3,6 +3,7 @@
 // by.
 #pragma once
 
+#include "interpreter/refusals.hpp"
 #include "libraries/table/shapes.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -109,6 +110,8 @@ std::vector<Row> rows_of_layers(std::span<const Layer> layers);
 // Gives the layer that is made the tensors that it holds, as attributes: weight, bias, running_mean…
 void hold_parameters(Op& op);
 
+using interpreter::DtypeNeed;
+using interpreter::ShapeNeed;
 using values::code;
 
 class Op {
@@ -222,10 +225,23 @@ public:
   values::Dtype result_type(Type type) const;
   // What the tensors and numbers among these arguments come to together.
   values::Dtype promoted(std::initializer_list<std::string_view> names) const;
-  // The operation cannot succeed on any run that gets here. `text` says why in one or two whole sentences, as
-  // they are shown, without the last full stop. The origins of the given dimensions are told, too. Answers
+  // The operation cannot succeed on any run that gets here. The refusal says why in types
+  // (interpreter/refusals.hpp); a text, where no other operator refuses like it, is one or two whole
+  // sentences without the last full stop. The origins of the given dimensions are told, too. Answers
   // unknown().
-  Value fail(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  Value fail(values::ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because = {});
+  // The usual refusals, of the operand that this parameter names.
+  Value refuse_shape(values::ProblemKind kind, interpreter::ShapeNeed need, std::string_view parameter);
+  Value refuse_dtype(interpreter::DtypeNeed need, std::string_view parameter);
+  Value refuse_dtypes(std::string_view one, std::string_view other);
+  Value refuse_value(std::string_view parameter, std::optional<double> least, std::optional<double> most = {},
+      const Dim& given = {}, bool above = false);
+  Value refuse_option(
+      std::string_view parameter, std::initializer_list<std::string_view> options, std::string_view given);
+  Value refuse_count(values::ProblemKind kind, std::size_t given, std::string_view unit, std::size_t expected,
+      std::string_view per);
+  Value refuse_number(std::string_view unit, const Dim& asked, const Dim& among = {},
+      values::ProblemKind kind = values::ProblemKind::argument);
   // The failure that is told next raises this built-in exception: `op.raising("ValueError").fail(…)`. Where
   // it is not said Table::raises knows it, or nobody: then every handler may catch it.
   Op& raising(std::string_view exception) {
@@ -233,10 +249,10 @@ public:
     return *this;
   }
   // It runs, and is hardly what was meant: told like a failure, and the result stands.
-  void warn(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because = {});
+  void warn(values::ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because = {});
   // It fails where `when` holds, which need not be decided: then it is a warning that says so, and the result
   // stands.
-  void fail_when(symbolic::Cond when, values::ProblemKind kind, std::string text,
+  void fail_when(symbolic::Cond when, values::ProblemKind kind, interpreter::Refusal refusal,
       std::initializer_list<Dim> because = {});
   // The same where a rule words it: the event, to be filled.
   interpreter::ProblemEvent& refuse(values::ProblemKind kind);
@@ -265,6 +281,9 @@ public:
       std::string_view parameter) const;  // the user's text of the argument as code: "`x`", or "the input"
   std::string plain_name(std::string_view parameter) const;
   std::string_view title() const;  // "conv2d", "Conv2d"
+  // What is called, as code: a layer as the user calls it, "self.conv1", or as it was made, "nn.Conv2d(3, 8,
+  // 3)"; a function by its name.
+  std::string taker() const;
 
   // ------------------------------------------------------------ layers: attributes of the module that is
   // called
@@ -281,7 +300,7 @@ public:
 
 private:
   values::Known is_trained() const;
-  void tell(values::ProblemKind kind, std::string text, std::initializer_list<Dim> because);
+  void tell(values::ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because);
   values::Dtype promoted(std::span<const Value> values) const;
   std::ptrdiff_t index(std::string_view name) const;
   bool failed_ = false;

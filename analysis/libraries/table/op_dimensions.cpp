@@ -91,11 +91,7 @@ std::optional<std::size_t> Op::axis(std::int64_t at, std::size_t rank) {
   const auto range = static_cast<std::int64_t>(std::max<std::size_t>(rank, 1));
   const std::int64_t resolved = at < 0 ? at + range : at;
   if (resolved >= 0 && resolved < range) return static_cast<std::size_t>(resolved);
-  raising("IndexError")
-      .fail(ProblemKind::index,
-          "Dimension " + std::to_string(at) + " is outside a tensor of " + std::to_string(rank) +
-              (rank == 1 ? " dimension" : " dimensions") + ": PyTorch takes " + std::to_string(-range) +
-              " to " + std::to_string(range - 1));
+  raising("IndexError").fail(ProblemKind::index, interpreter::DimensionOutside{at, rank});
   return std::nullopt;
 }
 std::optional<std::size_t> Op::axis(std::string_view name, std::size_t rank) {
@@ -112,7 +108,7 @@ std::optional<std::vector<std::size_t>> Op::axes(std::string_view name, std::siz
     const auto resolved = axis(at, rank);
     if (!resolved) return std::nullopt;
     if (std::find(found.begin(), found.end(), *resolved) != found.end()) {
-      fail(ProblemKind::argument, "Dimension " + std::to_string(at) + " is named twice");
+      fail(ProblemKind::argument, interpreter::DimensionTwice{at, {}});
       return std::nullopt;
     }
     found.push_back(*resolved);
@@ -134,11 +130,7 @@ std::optional<Shape> Op::broadcast(const Shape& a, const Shape& b) {
     const Dim left = from_right(a, i), right = from_right(b, i);
     if (equal(left, right) != Answer::no || equal(left, 1) != Answer::no || equal(right, 1) != Answer::no)
       continue;
-    fail(ProblemKind::broadcast,
-        "Shapes " + words(a) + " and " + words(b) + " do not broadcast: dimension " +
-            std::to_string(-1 - static_cast<std::ptrdiff_t>(i)) + " has sizes " + words(left) + " and " +
-            words(right) + ", and neither is 1",
-        {left, right});
+    fail(ProblemKind::broadcast, interpreter::NoBroadcast{a, b, i, left, right}, {left, right});
     break;
   }
   return std::nullopt;

@@ -16,19 +16,19 @@ using symbolic::Answer;
 using values::Kind;
 using values::ProblemKind;
 
-void Op::warn(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  tell(kind, std::move(text), because);
+void Op::warn(ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
+  tell(kind, std::move(refusal), because);
 }
 
 void Op::fail_when(
-    symbolic::Cond when, ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+    symbolic::Cond when, ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
   const Answer answer = s.decide(when);
-  if (answer == Answer::yes) (void)fail(kind, std::move(text), because);
+  if (answer == Answer::yes) (void)fail(kind, std::move(refusal), because);
   if (answer != Answer::unknown || failed_) return;
   // What is found after it fails whether or not this does.
   const symbolic::Cond before = unless_;
   unless_ = before ? s.logical_and(before, when) : when;
-  (void)fail(kind, std::move(text), because);
+  (void)fail(kind, std::move(refusal), because);
   unless_ = before;
   failed_ = false;
 }
@@ -38,23 +38,61 @@ interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
   return *(problem_ = run.problem(kind, call, unless_, std::exchange(raises_, {})));
 }
 
-void Op::tell(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
+void Op::tell(ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
   auto* problem = problem_ = run.problem(kind, call, unless_, std::exchange(raises_, {}));
-  problem->text = std::move(text);
+  if (auto* text = std::get_if<std::string>(&refusal))
+    problem->text = std::move(*text);
+  else
+    problem->refusal = std::make_shared<const interpreter::RefusalBox>(std::move(refusal));
   for (const Value& value : tensors()) {
     if (problem->operands.size() == 4) break;
     problem->operands.push_back(value);
     problem->states.push_back(tensor(value));
   }
   for (const Dim& d : because)
-    if (d.origin && d.origin->place)
-      problem->evidence.emplace_back(d.origin->place, words(d) + " comes from here");
+    if (d.origin && d.origin->place) problem->sizes.push_back(d);
 }
 
-Value Op::fail(ProblemKind kind, std::string text, std::initializer_list<Dim> because) {
-  if (!failed_) tell(kind, std::move(text), because);
+Value Op::fail(ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
+  if (!failed_) tell(kind, std::move(refusal), because);
   failed_ = true;
   return unknown();
+}
+
+Value Op::refuse_shape(ProblemKind kind, interpreter::ShapeNeed need, std::string_view parameter) {
+  return fail(kind, interpreter::WrongShape{taker(), need, name(parameter), shape(parameter)});
+}
+
+Value Op::refuse_dtype(interpreter::DtypeNeed need, std::string_view parameter) {
+  const TensorState* state = tensor(parameter);
+  return fail(ProblemKind::dtype,
+      interpreter::WrongDtype{taker(), need, name(parameter), state ? state->dtype : values::Dtype::unknown});
+}
+
+Value Op::refuse_dtypes(std::string_view one, std::string_view other) {
+  return fail(ProblemKind::dtype,
+      interpreter::MixedDtypes{taker(), name(one), name(other), tensor(one)->dtype, tensor(other)->dtype});
+}
+
+Value Op::refuse_value(std::string_view parameter, std::optional<double> least, std::optional<double> most,
+    const Dim& given, bool above) {
+  return fail(
+      ProblemKind::argument, interpreter::OutOfRange{taker(), parameter, least, most, above, given}, {given});
+}
+
+Value Op::refuse_option(
+    std::string_view parameter, std::initializer_list<std::string_view> options, std::string_view given) {
+  return fail(ProblemKind::argument,
+      interpreter::NoSuchOption{taker(), parameter, std::vector(options), std::string(given)});
+}
+
+Value Op::refuse_count(
+    ProblemKind kind, std::size_t given, std::string_view unit, std::size_t expected, std::string_view per) {
+  return fail(kind, interpreter::WrongCount{taker(), given, unit, expected, per});
+}
+
+Value Op::refuse_number(std::string_view unit, const Dim& asked, const Dim& among, ProblemKind kind) {
+  return fail(kind, interpreter::ImpossibleCount{taker(), unit, asked, among}, {among});
 }
 
 // Two devices that the operands lie on, if they are not the same, and when that is so. Null: whatever the
@@ -212,8 +250,8 @@ bool Op::on_one_device() {
   };
   for (const std::string_view held : {"weight", "weight_ih", "weight_ih_l0", "in_proj_weight", "pos_weight"})
     if (const Value weight = kept(held); weight &&
-        !look({}, weight,
-            held == "pos_weight" ? "The `pos_weight` of " + called(*this) : "The weight of " + called(*this)))
+        !look(
+            {}, weight, held == "pos_weight" ? "The `pos_weight` of " + taker() : "The weight of " + taker()))
       return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -245,6 +283,8 @@ void Op::suspect(const interpreter::ProblemEvent& prepared) {
   problem->expr = prepared.expr;
   problem->node = prepared.node;
   problem->text = prepared.text;
+  problem->refusal = prepared.refusal;
+  problem->sizes = prepared.sizes;
   problem->evidence = prepared.evidence;
   problem->suggested_edits = prepared.suggested_edits;
 }
@@ -351,6 +391,18 @@ std::string Op::plain_name(std::string_view parameter) const {
 std::string_view last_part(std::string_view path) {
   if (path.ends_with(".forward")) path.remove_suffix(8);
   return path.substr(path.rfind('.') + 1);
+}
+std::string Op::taker() const {
+  if (!call.self.is(Kind::instance)) return code(title());
+  const auto quotable = [&](values::Place place) {
+    const std::string_view text = run.record().text(place);
+    return values::is_quotable(text) ? text : std::string_view{};
+  };
+  if (call.expr)
+    if (const auto text = quotable({call.place.chunk, call.expr->function->span}); !text.empty())
+      return code(text);
+  if (const auto text = quotable(born()); !text.empty()) return code(text);
+  return code(title());
 }
 std::string_view Op::title() const { return last_part(call.row.path); }
 

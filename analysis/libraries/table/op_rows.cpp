@@ -65,14 +65,14 @@ bool gets_whole_numbers(Op& op) {
     if (!op.given(name)) continue;
     if (const auto text = op.text(name)) {
       op.fail(ProblemKind::argument,
-          code(op.title()) + " takes a number as `" + std::string(name) + "`, and \"" + std::string(*text) +
-              "\" is a text: TypeError");
+          interpreter::WrongKind{interpreter::WrongKind::Need::number, interpreter::WrongKind::Has::text,
+              op.taker(), code(name), std::string(*text)});
       return false;
     }
     if (!is_fraction(op.argument(name))) continue;
     op.fail(ProblemKind::argument,
-        code(op.title()) + " takes whole numbers, and `" + std::string(name) +
-            "` is a float: " + op.name(name) + ". Use `//`, or `int()`");
+        interpreter::WrongKind{interpreter::WrongKind::Need::whole_number, interpreter::WrongKind::Has::real,
+            op.taker(), code(name), op.name(name)});
     return false;
   }
   return true;

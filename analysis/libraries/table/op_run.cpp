@@ -99,8 +99,8 @@ bool fits(Op& op) {
     if (!presumed && (call.row.kind == RowKind::class_ || is_typo || elementwise))
       op.raising("TypeError")
           .fail(ProblemKind::argument,
-              code(op.title()) + " has no argument " + code(written) +
-                  (is_typo ? ". Did you mean `" + std::string(meant->text()) + "`?" : ""));
+              interpreter::NoSuchArgument{
+                  op.taker(), std::string(written), is_typo ? std::string(meant->text()) : std::string()});
     return false;
   }
   // Nothing that is spread is nothing that somebody forgot: versions differ in what they say to it.
@@ -111,18 +111,16 @@ bool fits(Op& op) {
     if (!call.given[i] && call.row.defaults[i].kind == Kind::absent) {
       if (!presumed && !spreads)
         op.raising("TypeError")
-            .fail(ProblemKind::argument,
-                code(op.title()) + " is called without its argument " + code(parameters[i].text()));
+            .fail(ProblemKind::argument, interpreter::MissingArgument{op.taker(), parameters[i].text()});
       return false;
     }
   if (!call.rest.empty() && !call.row.takes_rest) {
     if (!presumed)
       op.raising("TypeError")
           .fail(ProblemKind::argument,
-              code(op.title()) + " takes " +
-                  count_of(call.row.positional - call.row.self_first, "positional argument") +
-                  " but is given " +
-                  std::to_string(call.row.positional - call.row.self_first + call.rest.size()));
+              interpreter::TooManyArguments{op.taker(),
+                  static_cast<std::size_t>(call.row.positional - call.row.self_first),
+                  static_cast<std::size_t>(call.row.positional - call.row.self_first) + call.rest.size()});
     return false;
   }
   return true;
@@ -276,8 +274,7 @@ bool fits_out(Op& op, Value out, Value made) {
   const bool converts = std::ranges::find(exact, operator_name(op.call.row)) == std::end(exact);
   if (converts && category(from->dtype) <= category(into->dtype)) return true;
   op.fail(ProblemKind::dtype,
-      "The result of " + code(op.title()) + " is " + code(values::name(from->dtype)) +
-          ", and the tensor that `out` names is " + code(values::name(into->dtype)));
+      interpreter::ResultDtype{op.taker(), from->dtype, into->dtype, "the tensor that `out` names"});
   return false;
 }
 
@@ -347,7 +344,9 @@ bool gets_tensors(Op& op) {
     if (op.call.run.resolve(op.call.at(i)).is(Kind::none)) {
       // What may be left out, and is, is given by those who call it.
       if (op.run.with_defaults()) continue;
-      op.fail(ProblemKind::argument, code(op.title()) + " takes a tensor, and " + op.name(name) + " is None");
+      op.fail(ProblemKind::argument,
+          interpreter::WrongKind{interpreter::WrongKind::Need::tensor, interpreter::WrongKind::Has::none,
+              op.taker(), op.name(name), {}});
       return false;
     }
     const Value value = op.argument(name);
@@ -376,8 +375,8 @@ bool gets_sizes(Op& op) {
       const Value item = op.call.run.resolve(raw);
       if (!is_fraction(item)) continue;
       op.fail(ProblemKind::argument,
-          code(op.title()) + " takes whole numbers as sizes, and one of them is a float" +
-              (item.is(Kind::real) ? ": " + float_text(item.real()) : "") + ". Use `//`, or `int()`");
+          interpreter::WrongKind{interpreter::WrongKind::Need::whole_sizes, interpreter::WrongKind::Has::real,
+              op.taker(), {}, item.is(Kind::real) ? float_text(item.real()) : std::string()});
       return false;
     }
   }
@@ -436,14 +435,13 @@ Value run_shape_function(Call& call, Op& op) {
         same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;
       if (!same)
         return op.fail(ProblemKind::broadcast,
-            "The result is " + op.words(from->shape) + " and cannot be written into " +
-                op.name(call.row.parameters[0].text()) + ", which is " + op.words(into->shape));
+            interpreter::DoesNotFit{interpreter::DoesNotFit::Act::write_result, {}, from->shape,
+                op.name(call.row.parameters[0].text()), into->shape});
     }
     if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown &&
         category(from->dtype) > category(into->dtype))
       return op.fail(ProblemKind::dtype,
-          "The result is " + code(values::name(from->dtype)) + " and cannot be written into " +
-              op.name(call.row.parameters[0].text()) + ", which is " + code(values::name(into->dtype)));
+          interpreter::ResultDtype{{}, from->dtype, into->dtype, op.name(call.row.parameters[0].text())});
     write_into(op, subject, made, true);
     return subject;
   }

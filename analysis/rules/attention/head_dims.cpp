@@ -3,6 +3,7 @@
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
@@ -18,10 +19,10 @@ std::string words(const Record& record, const ProblemEvent& problem) {
     return values::code(shape_text(record, problem.states[i]->shape));
   };
   if (problem.problem == ProblemKind::reshape)
-    return "The heads do not add up to the projected size. " + problem.text;
+    return "The heads do not add up to the projected size. " + text_of(record, problem);
   if (problem.problem == ProblemKind::argument)
-    return "The parts of the heads do not add up to the projected size. " + problem.text;
-  if (problem.states.size() < 2) return problem.text;
+    return "The parts of the heads do not add up to the projected size. " + text_of(record, problem);
+  if (problem.states.size() < 2) return text_of(record, problem);
   const auto& a = problem.states[0]->shape.dims;
   const auto& b = problem.states[1]->shape.dims;
   const auto size = [&](const values::Dim& dim) { return size_text(record, dim); };
@@ -37,7 +38,7 @@ std::string words(const Record& record, const ProblemEvent& problem) {
   // Both as they come out of their projections.
   const bool as_projected = a.size() == b.size() && same(a.back(), b.back()) &&
       same(a[a.size() - 2], b[b.size() - 2]);
-  std::string said = problem.text;
+  std::string said = text_of(record, problem);
   if (problem.problem == ProblemKind::inner_dimensions)
     said = text + ": inner dimensions " + size(a.back()) + " and " + size(b[b.size() - 2]) + " differ";
   else if (said.empty())

@@ -2,6 +2,7 @@
 #include "rules/attention/scores.hpp"
 #include "rules/digits.hpp"
 #include "rules/rule.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
@@ -105,7 +106,7 @@ bool is_cut(const Record& record, const Frequencies& frequencies) {
 
 void check(const Record& record, Report& report) {
   report_specialized(record, report, "attention/rope", [&](const ProblemEvent& problem) {
-    return "The table of rotary angles does not fit what it turns. " + problem.text;
+    return "The table of rotary angles does not fit what it turns. " + text_of(record, problem);
   });
 
   const Provenance& provenance = Provenance::of(record);

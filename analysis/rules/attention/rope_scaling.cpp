@@ -92,9 +92,9 @@ public:
       for (const ScalingKind& each : kinds)
         if (syntax::letters_between(name, each.name) <= 2) meant = each.name;
       return tell(place,
-          "'" + std::string(name) + "' is no kind of rotary scaling that is known" +
-              (meant.empty() ? "; known are default, linear, dynamic, yarn, longrope and llama3"
-                             : ". Did you mean '" + meant + "'?"));
+          "`" + std::string(name) + "` is no known kind of rotary scaling" +
+              (meant.empty() ? "; known are `default`, `linear`, `dynamic`, `yarn`, `longrope` and `llama3`"
+                             : ". Did you mean `" + meant + "`?"));
     }
     for (const std::string_view key : split_words(kind->required))
       if (!get(key)) {
@@ -104,8 +104,8 @@ public:
               syntax::letters_between(given.text(), key) <= 3)
             near = given.text();
         return tell(place,
-            "Rotary scaling of the kind '" + std::string(name) + "' needs '" + std::string(key) +
-                "', which is missing" + (near.empty() ? "" : "; '" + near + "' is not read"));
+            "Rotary scaling of the kind `" + std::string(name) + "` needs `" + std::string(key) +
+                "`, which is missing" + (near.empty() ? "" : "; `" + near + "` is not read"));
       }
     for (const auto& [given, held] : dict->items)
       if (given.is(Kind::string) && !known(*kind, given.text())) {
@@ -116,14 +116,14 @@ public:
           if (of.empty() && (has_word(each.required, given.text()) || has_word(each.optional, given.text())))
             of = each.name;
         return tell(place,
-            "'" + std::string(given.text()) + "' is not read by rotary scaling of the kind '" +
-                std::string(name) + "'" + (of.empty() ? "" : "; it belongs to '" + of + "'"));
+            "Rotary scaling of the kind `" + std::string(name) + "` does not read `" +
+                std::string(given.text()) + "`" + (of.empty() ? "" : "; it belongs to `" + of + "`"));
       }
     if (get("rope_type").is(Kind::string) && get("type").is(Kind::string) &&
         get("rope_type").text() != get("type").text())
       return tell(place,
-          "'rope_type' says '" + std::string(get("rope_type").text()) + "' and 'type' says '" +
-              std::string(get("type").text()) + "': only one of them is read");
+          "`rope_type` says `" + std::string(get("rope_type").text()) + "` and `type` says `" +
+              std::string(get("type").text()) + "`: only one of them is read");
     const auto number = [&](Value of) { return this->number(of); };
     if (const auto factor = number(get("factor")); factor && *factor < 1)
       return tell(place,

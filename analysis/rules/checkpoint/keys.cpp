@@ -47,9 +47,9 @@ void look_at_read(const Record& record, Report& report, const CheckpointRoot& ch
   }
   if (keys.empty() || !once(read.event->place)) return;
   std::string list;
-  for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", '" : "'") + keys[i] + "'";
+  for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", `" : "`") + keys[i] + "`";
   Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
-      "The checkpoint has no '" + std::string(key.text()) + "': it was saved with " + list +
+      "The checkpoint has no `" + std::string(key.text()) + "`: it was saved with " + list +
           (keys.size() > 6 ? "…" : "") + ". Reading it raises `KeyError`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
@@ -150,11 +150,7 @@ Held held_in(Value state) {
 }
 
 std::string words(const Record& record, const values::Shape& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.dims.size(); ++i)
-    text += (i ? ", " : "") +
-        (shape.dims[i].size ? record.symbols.text(shape.dims[i].size) : std::string("?"));
-  return text + (shape.dims.size() == 1 ? ",)" : ")");
+  return values::code(values::shape_text(record.symbols, shape));
 }
 
 struct Differing {
@@ -316,10 +312,10 @@ void look_at_continued(const Record& record, Report& report, const CheckpointRoo
                                        : "`load_state_dict` raises \"Missing key(s) in state_dict\"";
       Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
           saved_prefix
-              ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with '" +
-                  prefix + "', and this model's do not, so " + raises + ". Save the state of `." + part + "`."
-              : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with '" +
-                  prefix + "', and those that were saved do not, so " + raises + ". Load into `." + part +
+              ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with `" +
+                  prefix + "`, and this model's do not, so " + raises + ". Save the state of `." + part + "`."
+              : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with `" +
+                  prefix + "`, and those that were saved do not, so " + raises + ". Load into `." + part +
                   "`.");
       if (!finding) continue;
       report.relate(*finding, taken->event->place,
@@ -371,13 +367,13 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
     if (attribute(saved_prefix ? into : from, part)) return;
     if (!once(put.event->place)) return;
     Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-        saved_prefix ? "The names in this checkpoint begin with '" + prefix +
-                "', because the wrapped model was saved, and this model's do not: " +
+        saved_prefix ? "The names in this checkpoint begin with `" + prefix +
+                "`, because the wrapped model was saved, and this model's do not: " +
                 (loose ? "with `strict=False` nothing is loaded, silently."
                        : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
                 " Save the state of `." + part + "`."
-                     : "The names of a wrapped model begin with '" + prefix +
-                "', and those in this checkpoint do not: " +
+                     : "The names of a wrapped model begin with `" + prefix +
+                "`, and those in this checkpoint do not: " +
                 (loose ? "with `strict=False` nothing is loaded, silently."
                        : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
                 " Load into `." + part + "`.");
@@ -408,8 +404,8 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   if (!loose && theirs.complete && ours.complete && !theirs.tensors.empty()) {
     const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
     if (!missing.empty() || !unexpected.empty()) {
-      tell((missing.empty() ? "The checkpoint has '" + unexpected + "', and the model that loads it does not"
-                            : "The model has '" + missing + "', and the checkpoint does not") +
+      tell((missing.empty() ? "The checkpoint has `" + unexpected + "`, and the model that loads it does not"
+                            : "The model has `" + missing + "`, and the checkpoint does not") +
           ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
           " key(s) in state_dict\" for it and everything else that only one of them has. Build the model as it was saved, or load the parts that fit.");
       return;
@@ -417,8 +413,8 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   }
   const auto differing = differ(record, theirs, ours);
   if (!differing) return;
-  tell("'" + differing->name + "' was saved as " + words(record, differing->saved->shape) + " and is " +
-      words(record, differing->own->shape) +
+  tell("`" + differing->name + "` was saved with shape " + words(record, differing->saved->shape) +
+      " and has shape " + words(record, differing->own->shape) +
       " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
 }
 

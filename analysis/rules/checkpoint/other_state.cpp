@@ -89,8 +89,8 @@ void look_at_part(const Record& record, Report& report, const CheckpointRoot& ch
   const std::string name = name_in(record, put), other = name_in(record, *taken);
   if (name.empty() || other.empty() || name == other || !once(taken->event->place)) return;
   Finding* finding = report.add(Severity::warning, taken->event->place, taken->event->calls,
-      "This saves the state of " + code(other) + " under '" + std::string(from.key.text()) +
-          "', from which " + code(name) +
+      "This saves the state of " + code(other) + " under `" + std::string(from.key.text()) +
+          "`, from which " + code(name) +
           " is loaded: a resumed run goes on with the state of another object. Save " +
           code(name + ".state_dict()") + ".");
   if (!finding) return;

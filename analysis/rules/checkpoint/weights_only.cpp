@@ -37,7 +37,7 @@ std::string refused_in(Value value, int depth = 0) {
   if (value.is(Kind::dict)) {
     for (const auto& [key, item] : values::Heap::dict_state(value)->items)
       if (const std::string found = refused_in(item, depth + 1); !found.empty())
-        return found + (depth == 0 && key.is(Kind::string) ? " under '" + std::string(key.text()) + "'" : "");
+        return found + (depth == 0 && key.is(Kind::string) ? " under `" + std::string(key.text()) + "`" : "");
     return {};
   }
   if (value.is(Kind::list) || value.is(Kind::tuple)) {

@@ -1,5 +1,6 @@
 // moe/expert-count: a router that scores more or fewer experts than there are.
 #include "rules/rule.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
@@ -207,7 +208,7 @@ void check(const Record& record, Report& report) {
     return (problem.row && !problem.row->op
                    ? "There is no such expert. "
                    : "There are as many scores as the router gives, and another number of experts. ") +
-        problem.text;
+        text_of(record, problem);
   });
 }
 

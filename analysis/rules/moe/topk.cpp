@@ -2,6 +2,7 @@
 #include "rules/moe/written_experts.hpp"
 #include "rules/rule.hpp"
 #include "rules/settings.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
@@ -114,7 +115,9 @@ void check(const Record& record, Report& report) {
   bool told_by_run = false;
   report_specialized(
       record, report, "moe/topk",
-      [&](const ProblemEvent& problem) { return "More experts are chosen than there are. " + problem.text; },
+      [&](const ProblemEvent& problem) {
+        return "More experts are chosen than there are. " + text_of(record, problem);
+      },
       [&](const ProblemEvent& problem, Finding& finding) {
         told_by_run = true;
         const auto scores = scores_of(problem.states[0]);

@@ -2,6 +2,7 @@
 // heads that the ranks cannot share, lists of groups that overlap or leave ranks out.
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/source.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
@@ -188,8 +189,8 @@ void checks(const Record& record, Report& report) {
 
 void check(const Record& record, Report& report) {
   checks(record, report);
-  report_specialized(
-      record, report, "parallel/world-size", [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(record, report, "parallel/world-size",
+      [&](const ProblemEvent& problem) { return text_of(record, problem); });
 
   meshes(record, report);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Groups> by_place;

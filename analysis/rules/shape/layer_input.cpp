@@ -1,6 +1,7 @@
 // shape/layer-input: a layer is given a tensor that it cannot take.
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 
 namespace stepzero::rules::shape::layer_input {
@@ -30,7 +31,7 @@ void check(const Record& record, Report& report) {
     if (!finding) return;
     relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
     relate_origin(report, *finding, problem.left, "flattened here");
-    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+    relate_evidence(record, report, *finding, problem);
     report.relate_calls(*finding, problem.calls);
     if (auto fix = fix_constructor(record, problem, "in_features")) finding->fixes.push_back(std::move(*fix));
   });

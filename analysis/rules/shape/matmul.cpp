@@ -1,6 +1,7 @@
 // shape/matmul: the sizes that a product sums over differ.
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 
@@ -59,7 +60,7 @@ void check(const Record& record, Report& report) {
       relate_origin(
           report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
       relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
-      for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+      relate_evidence(record, report, *finding, problem);
       report.relate_calls(*finding, problem.calls);
       if (auto fix = fix_constructor(record, problem, "in_features"))
         finding->fixes.push_back(std::move(*fix));

@@ -5,6 +5,7 @@
 #include "rules/run_conditions.hpp"
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 #include "values/devices.hpp"
@@ -234,8 +235,8 @@ static Failures failures_like(const Record& record, const ProblemEvent& problem)
     const auto& other = static_cast<const ProblemEvent&>(*events[i]);
     // What silences one side alone, as that it would take two choices, does not let it pass.
     if (other.problem != problem.problem) continue;
-    const bool equivalent = other.text == problem.text && same_size(other.left, problem.left) &&
-        same_size(other.right, problem.right);
+    const bool equivalent = text_of(record, other) == text_of(record, problem) &&
+        same_size(other.left, problem.left) && same_size(other.right, problem.right);
     if (!equivalent &&
         (!other.assumption || other.overridable != problem.overridable ||
             !of_one_expression(record, index, i)))
@@ -547,14 +548,13 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
 void report_problems(const Record& record, Report& report, values::ProblemKind kind, Severity severity,
     const std::function<void(const ProblemEvent&, Finding&)>& refine, std::string_view reporting_rule) {
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (problem.problem != kind || problem.text.empty() ||
-        reporting_rule_of(record, problem) != reporting_rule)
-      return;
-    std::string message = problem.text;
+    if (problem.problem != kind || reporting_rule_of(record, problem) != reporting_rule) return;
+    std::string message = text_of(record, problem);
+    if (message.empty()) return;
     const auto given = qualify(record, problem, root, severity, message);
     Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr;
     if (!finding) return;
-    for (const auto& [place, text] : problem.evidence) report.relate(*finding, place, text);
+    relate_evidence(record, report, *finding, problem);
     report.relate_calls(*finding, problem.calls);
     for (const interpreter::SuggestedEdit& edit : problem.suggested_edits)
       if (auto fix = fix_of(record, problem, edit)) finding->fixes.push_back(std::move(*fix));

@@ -31,15 +31,14 @@ void judge_loader(Op& op) {
     for (const Name parameter : op.call.row.parameters)
       if (syntax::letters_between(name.text(), parameter.text()) <= 2) meant = parameter.text();
     op.fail(ProblemKind::argument,
-        "`DataLoader` has no argument `" + std::string(name.text()) + "`" +
-            (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
+        interpreter::NoSuchArgument{op.taker(), std::string(name.text()), std::string(meant)});
     return;
   }
   for (const std::string_view name : {"batch_size", "num_workers"})
     if (const auto text = op.text(name)) {
       op.fail(ProblemKind::argument,
-          "`DataLoader` takes a number as `" + std::string(name) + "`, and \"" + std::string(*text) +
-              "\" is a text");
+          interpreter::WrongKind{interpreter::WrongKind::Need::number, interpreter::WrongKind::Has::text,
+              op.taker(), code(name), std::string(*text)});
       return;
     }
   const Int count = op.size("num_workers");

@@ -296,8 +296,7 @@ const Mark* kept_problem(Op& op, std::string_view column, std::string_view row, 
         {interpreter::SuggestedEdit::How::append, column, expr, squeeze_of(a->shape),
             "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape), true});
   for (const Dim& d : {a->shape.dims[0], b->shape.dims[0]})
-    if (d.origin && d.origin->place)
-      kept->problem.evidence.emplace_back(d.origin->place, op.words(d) + " comes from here");
+    if (d.origin && d.origin->place) kept->problem.sizes.push_back(d);
   return kept;
 }
 

@@ -36,8 +36,7 @@ Value glu(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.empty())
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 1 dimension, but " + op.name("input") + " is a single number");
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(1), "input");
   const auto at = along(op, *input);
   if (op.failed()) return op.unknown();
   Shape shape = input->shape;
@@ -53,7 +52,7 @@ Value glu(Op& op) {
     const Int two = op.s.constant(2);
     if (op.s.divides(two, halved.size) == Answer::no)
       return op.fail(ProblemKind::layer_input,
-          called(op) + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") +
+          op.taker() + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") +
               " has shape " + op.words(input->shape),
           {halved});
     const auto exact = op.s.exact_quotient(halved.size, two);
@@ -68,9 +67,7 @@ Value prelu(Op& op) {
   const bool module = op.call.self.is(Kind::instance);
   const TensorState* weight = module ? nullptr : op.tensor("weight");
   if (weight && weight->shape.ndim_known && weight->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument,
-        "`prelu` takes one slope, or a vector of them, but " + op.name("weight") + " has shape " +
-            op.words(weight->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::vector}, "weight");
   const Dim slopes = module ? setting_dim(op, "num_parameters")
       : weight && weight->shape.ndim_known && weight->shape.dims.size() == 1 ? weight->shape.dims[0]
                                                                              : Dim{};
@@ -79,8 +76,7 @@ Value prelu(Op& op) {
   if (slopes.size && channels.size && op.equal(slopes, 1) == Answer::no &&
       op.equal(slopes, channels) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        called(op) + " has " + op.words(slopes) + " slopes, but " + op.name("input") + " has " +
-            op.words(channels) + " channels: it is " + op.words(shape),
+        interpreter::WrongSize{op.taker(), "channels", slopes, op.name("input"), channels, shape},
         {slopes, channels});
   return op.result(shape);
 }
@@ -88,8 +84,7 @@ Value prelu(Op& op) {
 // Numbers that the functions refuse.
 Value rrelu(Op& op) {
   const auto lower = op.real("lower"), upper = op.real("upper");
-  if (lower && upper && *lower > *upper)
-    return op.fail(ProblemKind::argument, "The lower bound of rrelu is above the upper one");
+  if (lower && upper && *lower > *upper) return op.refuse_value("lower", {}, op.real("upper"));
   return same(op);
 }
 Value celu(Op& op) {
@@ -97,14 +92,12 @@ Value celu(Op& op) {
   return same(op);
 }
 Value softshrink(Op& op) {
-  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0)
-    return op.fail(ProblemKind::argument, "`softshrink` takes a lambd of at least 0");
+  if (const auto lambda = op.real("lambd"); lambda && *lambda < 0) return op.refuse_value("lambd", 0);
   return same(op);
 }
 Value gelu(Op& op) {
   if (const auto how = op.text("approximate"); how && *how != "none" && *how != "tanh")
-    return op.fail(ProblemKind::argument,
-        "`approximate` of `gelu` is 'none' or 'tanh', not '" + std::string(*how) + "'");
+    return op.refuse_option("approximate", {"none", "tanh"}, *how);
   return same(op);
 }
 Value clipped(Op& op) {

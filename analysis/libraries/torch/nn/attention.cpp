@@ -15,8 +15,7 @@ bool last_is(Op& op, std::string_view name, const Dim& wanted) {
   const Dim arrives = from_right(state->shape, 0);
   if (op.never_equal(arrives, wanted)) {
     op.fail(ProblemKind::layer_input,
-        called(op) + " works on " + op.words(wanted) + " features, but " + op.name(name) + " has " +
-            op.words(arrives) + ": it is " + op.words(state->shape),
+        interpreter::WrongSize{op.taker(), "features", wanted, op.name(name), arrives, state->shape},
         {wanted, arrives});
     return false;
   }
@@ -30,9 +29,7 @@ bool in_heads(Op& op, std::string_view width_name, std::string_view heads_name) 
   if (!are_positive(op, {width_name, heads_name})) return false;
   const Dim width = setting_dim(op, width_name), heads = setting_dim(op, heads_name);
   if (!width.size || !heads.size || op.s.divides(heads.size, width.size) != Answer::no) return true;
-  op.fail(ProblemKind::argument,
-      "`" + std::string(width_name) + "=" + op.words(width) + "` cannot be divided into " + op.words(heads) +
-          " heads",
+  op.fail(ProblemKind::argument, interpreter::NotDivisible{width_name, width, {}, heads, "heads"},
       {width, heads});
   return false;
 }
@@ -78,7 +75,7 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
   for (const Dim& size : wanted) {
     if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
       op.fail(ProblemKind::layer_input,
-          called(op) + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " +
+          op.taker() + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " +
               op.words(mask->shape),
           {size});
       return false;
@@ -137,8 +134,7 @@ Value attend(Op& op) {
   for (const auto& [name, shape] : {std::pair{"query", &q}, std::pair{"key", &k}, std::pair{"value", &v}})
     if (shape->ndim_known && shape->dims.size() < 2)
       return op.fail(ProblemKind::layer_input,
-          "`scaled_dot_product_attention` takes at least 2 dimensions, but " + op.name(name) + " has shape " +
-              op.words(*shape));
+          interpreter::WrongShape{op.taker(), ShapeNeed::at_least(2), op.name(name), *shape});
   if (op.flag("is_causal") == Known::yes && op.tensor("attn_mask") && both_masks(op, q)) return op.unknown();
   const auto both = [&](const Dim& a, const Dim& b, std::string_view what, std::string_view left,
                         std::string_view right) {
@@ -232,7 +228,7 @@ Value multihead(Op& op) {
                  v = sequence_of(op.shape("value"), first);
   if (q.known && k.known && q.batched != k.batched)
     return op.fail(ProblemKind::layer_input,
-        called(op) + " takes query and key with a batch or both without, but they are " +
+        op.taker() + " takes query and key with a batch or both without, but they are " +
             op.words(query->shape) + " and " + op.words(op.shape("key")));
   if (k.known && v.known && op.equal(k.length, v.length) == Answer::no)
     return op.fail(ProblemKind::layer_input,
@@ -286,8 +282,8 @@ Value multihead_function(Op& op) {
   if (query->shape.ndim_known && width && !query->shape.dims.empty() &&
       op.equal(query->shape.dims.back(), op.dim(width)) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        "`multi_head_attention_forward` takes " + op.words(op.dim(width)) + " features, but " +
-            op.name("query") + " has shape " + op.words(query->shape),
+        interpreter::WrongSize{
+            op.taker(), "features", op.dim(width), op.name("query"), query->shape.dims.back(), query->shape},
         {query->shape.dims.back()});
   const Value output = op.result(query->shape, query->dtype);
   const Known need = op.flag("need_weights"), average = op.flag("average_attn_weights");

@@ -57,10 +57,8 @@ Value ClassTargets::result(bool probabilities) {
     return reduced(op, y.ndim_known && target.dtype == Dtype::int64 ? y : Shape{}, dtype);
   if (const Value smoothing = setting(op, "label_smoothing");
       smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
-    return op.fail(ProblemKind::argument, called(op) + " takes a label_smoothing from 0 to 1");
-  if (x.dims.empty())
-    return op.fail(ProblemKind::loss_target,
-        called(op) + " takes scores by class, but " + op.name("input") + " is a single number");
+    return op.refuse_value("label_smoothing", 0, 1);
+  if (x.dims.empty()) return op.refuse_shape(ProblemKind::loss_target, ShapeNeed::at_least(1), "input");
   wanted = x;
   wanted.dims.erase(wanted.dims.begin() + static_cast<std::ptrdiff_t>(axis));
   if (probabilities && y.dims.size() == x.dims.size()) return of_probabilities();
@@ -81,7 +79,7 @@ Value ClassTargets::of_probabilities() {
       advice = "; indices of classes would be `[" + op.words(x.dims[0]) + "]`. Call `squeeze(1)`";
     raise_for_shape();
     op.fail(ProblemKind::loss_target,
-        called(op) + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
+        op.taker() + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
             ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" +
             advice);
     // Masks that came with a dimension for their one channel.
@@ -113,7 +111,7 @@ bool ClassTargets::is_refused_for_shape() {
   const bool last = has_classes_last();
   raise_for_shape();
   op.fail(ProblemKind::loss_target,
-      called(op) + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
+      op.taker() + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
           ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
           op.words(y) + (last ? ". Its classes seem to be in the last dimension" : ""));
   if (last)
@@ -126,7 +124,7 @@ bool ClassTargets::is_refused_for_shape() {
 void ClassTargets::warn_if_classes_are_last() {
   if (!has_classes_last() || !x.dims.back().size || !y.dims.back().size) return;
   op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
-      called(op) + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
+      op.taker() + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
           op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
           ". Its classes seem to be in the last dimension");
   if (op.told()) op.suggest_append("input", moved(), false);
@@ -135,10 +133,7 @@ void ClassTargets::warn_if_classes_are_last() {
 bool ClassTargets::is_refused_for_dtype() {
   if (target.dtype == Dtype::unknown || target.dtype == Dtype::int64 || target.dtype == Dtype::uint8)
     return false;
-  op.raising("RuntimeError")
-      .fail(ProblemKind::dtype,
-          called(op) + " takes classes as `int64`, but " + op.name("target") + " is " +
-              code(values::name(target.dtype)));
+  op.raising("RuntimeError").refuse_dtype(DtypeNeed::int64_class, "target");
   op.suggest_append("target", ".long()", false);
   return true;
 }
@@ -150,7 +145,7 @@ bool ClassTargets::is_refused_for_weight() {
     return false;
   op.raising("RuntimeError");
   return refuse(ProblemKind::loss_target,
-      called(op) + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
+      op.taker() + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
           " has " + op.words(x.dims[axis]));
 }
 
@@ -191,7 +186,7 @@ Value linear_cross_entropy(Op& op) {
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
   const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
-    return op.fail(ProblemKind::loss_target, called(op) + " " + why, because);
+    return op.fail(ProblemKind::loss_target, op.taker() + " " + why, because);
   };
   if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
     return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));

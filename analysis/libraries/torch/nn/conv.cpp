@@ -17,10 +17,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
   if (groups_known && *groups_known > 0)
     for (const auto& [dim, what] : {std::pair{in, "in_channels"}, std::pair{out, "out_channels"}})
       if (dim.size && op.s.divides(groups.size, dim.size) == Answer::no) {
-        op.fail(ProblemKind::argument,
-            "`" + std::string(what) + "=" + op.words(dim) +
-                "` cannot be divided by `groups=" + op.words(groups) + "`",
-            {dim});
+        op.fail(ProblemKind::argument, interpreter::NotDivisible{what, dim, {}, groups, "groups"}, {dim});
         return;
       }
   if (const auto padding = setting_text(op, "padding"); padding && !transposed) {
@@ -60,7 +57,7 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   if (less(op, padded, reach)) {
     const bool is_padded = s.value((*w.padding)[axis]) != 0, dilated = s.value((*w.dilation)[axis]) != 1;
     op.fail(ProblemKind::layer_input,
-        called(op) + " slides a window of " + op.words(op.dim(reach)) +
+        op.taker() + " slides a window of " + op.words(op.dim(reach)) +
             (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
             (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " +
             op.words(op.shape("input")),
@@ -78,7 +75,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   const Int limit = s.max((*w.stride)[axis], (*w.dilation)[axis]);
   if (op.s.compare(Compare::ge, more, limit) == Answer::yes) {
     op.fail(ProblemKind::argument,
-        called(op) + " has output_padding " + op.words(op.dim(more)) +
+        op.taker() + " has output_padding " + op.words(op.dim(more)) +
             ": it has to be smaller than the stride or the dilation, " + op.words(op.dim(limit)));
     return {};
   }
@@ -89,7 +86,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   // An empty result is one, too.
   if (less_than(op, out, 0)) {
     op.fail(ProblemKind::layer_input,
-        called(op) + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") +
+        op.taker() + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") +
             " has shape " + op.words(op.shape("input")),
         {size});
     return {};
@@ -120,17 +117,15 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
           Setting{w.dilation, 1, "dilation"}, Setting{w.padding, 0, "padding"}})
     for (std::size_t axis = 0; values && axis < spatial; ++axis)
       if (op.s.compare(Compare::lt, (*values)[axis], op.s.constant(least)) == Answer::yes)
-        return op.fail(ProblemKind::argument,
-            called(op) + " has a " + std::string(name) + " of " + op.words(op.dim((*values)[axis])) +
-                "; it has to be at least " + std::to_string(least));
+        return op.refuse_value(name, static_cast<double>(least), {}, op.dim((*values)[axis]));
   for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
     if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
       return op.fail(ProblemKind::argument,
-          called(op) + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " +
+          op.taker() + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " +
               op.words(op.dim((*w.stride)[axis])));
   if (op.value(out) == 0)
     return op.fail(ProblemKind::argument,
-        called(op) + " makes 0 channels, which PyTorch refuses when it is called", {out});
+        op.taker() + " makes 0 channels, which PyTorch refuses when it is called", {out});
   std::vector<Dim> last{out};
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     const Dim size = from_right(shape, spatial - 1 - axis);
@@ -186,15 +181,11 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   const TensorState* input = op.expect("input");
   if (input && input->dtype != Dtype::unknown && weight->dtype != Dtype::unknown &&
       input->dtype != weight->dtype && !in_autocast(op))
-    return op.fail(ProblemKind::dtype,
-        op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("weight") + " is " +
-            code(values::name(weight->dtype)));
+    return op.refuse_dtypes("input", "weight");
   if (const TensorState* bias = op.tensor("bias"); !transposed && bias && input &&
       input->dtype != Dtype::unknown && bias->dtype != Dtype::unknown && input->dtype != bias->dtype &&
       !in_autocast(op))
-    return op.fail(ProblemKind::dtype,
-        op.name("input") + " is " + code(values::name(input->dtype)) + " and " + op.name("bias") + " is " +
-            code(values::name(bias->dtype)));
+    return op.refuse_dtypes("input", "bias");
   const Dim groups = setting_dim(op, "groups");
   if (weight->shape.ndim_known && weight->shape.dims.size() != spatial + 2)
     return op.fail(ProblemKind::layer_input,
@@ -232,12 +223,12 @@ Value over_time(Op& op) {
   for (const auto& [name, state] : {std::pair("input", input), std::pair("weight", weight)})
     if (state->shape.dims.size() != 3)
       return op.fail(ProblemKind::layer_input,
-          "`conv_tbc` takes three dimensions, but " + op.name(name) + " has shape " + op.words(state->shape));
+          interpreter::WrongShape{op.taker(), ShapeNeed::exactly(3), op.name(name), state->shape});
   const auto &in = input->shape.dims, &kernel = weight->shape.dims;
   if (op.equal(in[2], kernel[1]) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.name("input") + " has " + op.words(in[2]) + " channels, and " + op.name("weight") + " takes " +
-            op.words(kernel[1]),
+        interpreter::WrongSize{op.taker(), "channels", kernel[1], op.name("input"), in[2],
+            {true, std::vector<Dim>(in.begin(), in.end())}},
         {in[2], kernel[1]});
   const Int padded = op.add(in[0].size, op.mul(op.s.constant(2), op.size("pad")));
   return op.result(

@@ -8,44 +8,38 @@ namespace stepzero::libraries {
 
 namespace {
 
-bool at_least(Op& op, std::size_t rank, std::string_view why) {
+bool at_least(Op& op, std::size_t rank) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.ndim_known || tensor->shape.dims.size() >= rank) return !op.failed();
-  op.fail(ProblemKind::argument,
-      code(op.title()) + " takes a tensor of at least " + std::to_string(rank) + " dimensions" +
-          std::string(why) + ", but " + op.name("tensor") + " has shape " + op.words(tensor->shape));
+  (void)op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(static_cast<int>(rank)), "tensor");
   return false;
 }
-bool exactly(Op& op, std::size_t least, std::size_t most, std::string_view what) {
+bool exactly(Op& op, std::size_t least, std::size_t most) {
   const TensorState* tensor = op.must_be_tensor("tensor") ? op.expect("tensor") : nullptr;
   if (!tensor || !tensor->shape.ndim_known ||
       (tensor->shape.dims.size() >= least && tensor->shape.dims.size() <= most))
     return !op.failed();
-  op.fail(ProblemKind::argument,
-      code(op.title()) + " takes a tensor of " + std::string(what) + " dimensions, but " + op.name("tensor") +
-          " has shape " + op.words(tensor->shape));
+  (void)op.refuse_shape(
+      ProblemKind::argument, ShapeNeed::between(static_cast<int>(least), static_cast<int>(most)), "tensor");
   return false;
 }
 Value init_constant(Op& op) { return op.must_be_tensor("tensor") ? the_tensor(op) : op.unknown(); }
 Value init_random(Op& op) { return op.must_be_tensor("tensor") ? filled_at_random(op) : op.unknown(); }
-Value init_fans(Op& op) {
-  return at_least(op, 2, ", to count what goes in and out") ? filled_at_random(op) : op.unknown();
-}
+Value init_fans(Op& op) { return at_least(op, 2) ? filled_at_random(op) : op.unknown(); }
 Value init_kaiming(Op& op) {
   constexpr std::string_view known[] = {"linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
       "conv_transpose2d", "conv_transpose3d", "sigmoid", "tanh", "relu", "leaky_relu", "selu"};
   if (const auto mode = op.text("mode"); mode && *mode != "fan_in" && *mode != "fan_out")
-    return op.fail(ProblemKind::argument,
-        "mode of " + code(op.title()) + " is 'fan_in' or 'fan_out', not '" + std::string(*mode) + "'");
+    return op.refuse_option("mode", {"fan_in", "fan_out"}, *mode);
   if (const auto function = op.text("nonlinearity");
       function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
     return op.fail(ProblemKind::argument,
         code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
   return init_fans(op);
 }
-Value init_orthogonal(Op& op) { return at_least(op, 2, "") ? filled_at_random(op) : op.unknown(); }
-Value init_matrix(Op& op) { return exactly(op, 2, 2, "two") ? init_constant(op) : op.unknown(); }
-Value init_dirac(Op& op) { return exactly(op, 3, 5, "three to five") ? init_constant(op) : op.unknown(); }
+Value init_orthogonal(Op& op) { return at_least(op, 2) ? filled_at_random(op) : op.unknown(); }
+Value init_matrix(Op& op) { return exactly(op, 2, 2) ? init_constant(op) : op.unknown(); }
+Value init_dirac(Op& op) { return exactly(op, 3, 5) ? init_constant(op) : op.unknown(); }
 Value gain(Op& op) {
   Value made = op.run.heap().unknown("", Sharing::uniform, op.call.place);
   made.as<values::Unknown>()->is_real = true;

@@ -49,19 +49,6 @@ std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name
   return value ? op.per_axis(value, count) : std::nullopt;
 }
 
-std::string called(const Op& op) {
-  if (!op.call.self.is(Kind::instance)) return code(op.title());
-  const auto displayed = [&](values::Place place) {
-    const std::string_view text = op.run.record().text(place);
-    return values::is_quotable(text) ? text : std::string_view{};
-  };
-  if (op.call.expr)
-    if (const auto text = displayed({op.call.place.chunk, op.call.expr->function->span}); !text.empty())
-      return code(text);
-  if (const auto text = displayed(op.born()); !text.empty()) return code(text);
-  return code(op.title());
-}
-
 bool less(const Op& op, Int a, Int b) { return a && b && op.s.compare(Compare::lt, a, b) == Answer::yes; }
 bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.constant(b)); }
 
@@ -70,8 +57,7 @@ bool less_than(const Op& op, Int a, std::int64_t b) { return less(op, a, op.s.co
 bool are_positive(Op& op, std::initializer_list<std::string_view> settings) {
   for (const std::string_view name : settings)
     if (const Dim number = setting_dim(op, name); number.size && less_than(op, number.size, 1)) {
-      op.fail(ProblemKind::argument,
-          "`" + std::string(name) + "` is " + op.words(number) + "; it has to be at least 1", {number});
+      op.refuse_value(name, 1, {}, number);
       return false;
     }
   return true;
@@ -111,7 +97,7 @@ bool fits_weights(Op& op, std::string_view input) {
   if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) {
     if (!values::is_floating(weights)) return true;
     op.fail(ProblemKind::dtype,
-        called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+        op.taker() + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
     op.suggest_append(input, ".abs()", false);
     return false;
   }
@@ -120,7 +106,7 @@ bool fits_weights(Op& op, std::string_view input) {
         !values::is_floating(weights))
       return true;
     op.fail(ProblemKind::dtype,
-        called(op) + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+        op.taker() + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
     op.suggest_append(input,
         weights == Dtype::float32       ? ".float()"
             : weights == Dtype::float64 ? ".double()"
@@ -131,7 +117,7 @@ bool fits_weights(Op& op, std::string_view input) {
   }
   if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
   op.fail(ProblemKind::dtype,
-      called(op) + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
+      op.taker() + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
           " weights and " + op.name(input) + " is " + has);
   if (weights == Dtype::float32) op.suggest_append(input, ".float()", true);
   return false;
@@ -142,9 +128,7 @@ bool takes_floats(Op& op, std::string_view input) {
   if (!state || state->dtype == Dtype::unknown || values::is_floating(state->dtype) ||
       state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128)
     return true;
-  op.fail(ProblemKind::dtype,
-      called(op) + " computes with floating point, but " + op.name(input) + " is " +
-          code(values::name(state->dtype)));
+  op.refuse_dtype(DtypeNeed::floats, input);
   // What a loss is given may as well be its target.
   op.suggest_append(input, ".float()", !(op.call.row.loss && input == "input"));
   return false;
@@ -190,7 +174,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
       if (spatial == 3 || (spatial == 2 && axis != "D")) form += ", " + std::string(axis);
     if (spatial == 1) form += ", L";
     op.fail(ProblemKind::layer_input,
-        called(op) + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " +
+        op.taker() + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " +
             op.words(shape),
         {channels});
     return nullptr;
@@ -198,8 +182,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
   const Dim arrives = from_right(shape, spatial);
   if (channels.size && op.never_equal(arrives, channels)) {
     op.fail(ProblemKind::layer_input,
-        called(op) + " takes " + op.words(channels) + (op.value(channels) == 1 ? " channel" : " channels") +
-            ", but " + op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(shape),
+        interpreter::WrongSize{op.taker(), "channels", channels, op.name(name), arrives, shape},
         {channels, arrives});
     // Channels that come last are moved; else the layer was made for others.
     if (spatial == 2 && shape.ndim_known && shape.dims.size() == 4 &&
@@ -232,7 +215,7 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
   for (std::size_t i = 0; i < ranks.size(); ++i)
     wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
   op.fail(ProblemKind::layer_input,
-      called(op) + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " +
+      op.taker() + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " +
           op.name(name) + " has shape " + op.words(state->shape));
   return nullptr;
 }

@@ -16,10 +16,6 @@ std::optional<std::string_view> setting_text(const Op& op, std::string_view name
 Known setting_flag(const Op& op, std::string_view name);
 std::optional<std::vector<Int>> setting_axes(const Op& op, std::string_view name, std::size_t count);
 
-// The layer as the user calls it, "self.conv1", or as it was made, "nn.Conv2d(3, 8, 3)"; a function by its
-// name.
-std::string called(const Op& op);
-
 // Is the size known to be smaller, for all values of its symbols?
 bool less(const Op& op, Int a, Int b);
 bool less_than(const Op& op, Int a, std::int64_t b);

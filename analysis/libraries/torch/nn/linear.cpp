@@ -67,7 +67,7 @@ Value bilinear(Op& op) {
     const Dim arrives = from_right(op.shape(name), 0), wanted = setting_dim(op, feature);
     if (op.never_equal(arrives, wanted))
       return op.fail(ProblemKind::layer_input,
-          called(op) + " takes " + op.words(wanted) + " features as its " + feature + ", but " +
+          op.taker() + " takes " + op.words(wanted) + " features as its " + feature + ", but " +
               op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(op.shape(name)),
           {wanted, arrives});
   }
@@ -77,7 +77,7 @@ Value bilinear(Op& op) {
       fits = op.equal(a->shape.dims[i], b->shape.dims[i]) != Answer::no;
     if (!fits)
       return op.fail(ProblemKind::layer_input,
-          called(op) + " takes inputs that differ in the last dimension only, but they are " +
+          op.taker() + " takes inputs that differ in the last dimension only, but they are " +
               op.words(a->shape) + " and " + op.words(b->shape));
   }
   const Dim last[] = {setting_dim(op, "out_features")};
@@ -108,9 +108,7 @@ bool takes_indices(Op& op, std::string_view name) {
   if (!input || input->dtype == Dtype::unknown || input->dtype == Dtype::int64 ||
       input->dtype == Dtype::int32)
     return true;
-  op.fail(ProblemKind::dtype,
-      called(op) + " takes indices of `int64` or `int32`, but " + op.name(name) + " is " +
-          code(values::name(input->dtype)));
+  op.refuse_dtype(DtypeNeed::short_index, name);
   op.suggest_append(name, ".long()", true);
   return false;
 }
@@ -149,7 +147,7 @@ Value embed(Op& op, std::string_view weight) {
                                    : nullptr) {
     op.raising("IndexError")
         .fail(ProblemKind::index,
-            called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " +
+            op.taker() + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " +
                 op.words(op.dim(beyond)),
             {rows});
     std::int64_t most = -1;
@@ -160,7 +158,7 @@ Value embed(Op& op, std::string_view weight) {
     return op.unknown();
   }
   if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {
-        return called(op) + " has " + op.words(rows) + " rows, but " + op.name("input") +
+        return op.taker() + " has " + op.words(rows) + " rows, but " + op.name("input") +
             " may hold numbers up to " + greatest;
       }))
     return op.unknown();
@@ -187,19 +185,17 @@ Value embedding_bag(Op& op) {
   if (!input->shape.ndim_known) return op.result({true, {Dim{}, width}}, dtype);
   const std::size_t rank = input->shape.dims.size();
   if (rank != 1 && rank != 2)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes 1 or 2 dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::between(1, 2), "input");
   if (rank == 2) {
     if (op.argument("offsets"))
       return op.fail(ProblemKind::argument,
-          called(op) + " takes offsets only where the input has 1 dimension, but " + op.name("input") +
+          op.taker() + " takes offsets only where the input has 1 dimension, but " + op.name("input") +
               " has shape " + op.words(input->shape));
     return op.result({true, {input->shape.dims[0], width}}, dtype);
   }
   if (!op.argument("offsets"))
     return op.fail(ProblemKind::argument,
-        called(op) + " needs offsets where the input has 1 dimension, but " + op.name("input") +
+        op.taker() + " needs offsets where the input has 1 dimension, but " + op.name("input") +
             " has shape " + op.words(input->shape));
   const Shape& offsets = op.shape("offsets");
   Dim bags = offsets.ndim_known && offsets.dims.size() == 1 ? offsets.dims[0] : Dim{};
@@ -260,7 +256,7 @@ Value unflatten(Op& op) {
       (inferred < 0 ? op.equal(whole, op.dim(known)) == Answer::no
                     : op.s.divides(known, whole.size) == Answer::no))
     return op.fail(ProblemKind::reshape,
-        called(op) + " cannot make " + op.words(op.dim(known)) +
+        op.taker() + " cannot make " + op.words(op.dim(known)) +
             (inferred < 0 ? "" : " times a whole number") + " of " + op.words(whole) + ": " +
             op.name("input") + " has shape " + op.words(input->shape),
         {whole});
@@ -285,9 +281,7 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
   if (!input) return op.unknown();
   const Shape shape = input->shape;
   if (shape.ndim_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
-            op.words(shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(3), "input");
   const Dim factor = setting_dim(op, parameter);
   Dim last[] = {from_right(shape, 2), from_right(shape, 1), from_right(shape, 0)};
   auto& s = op.s;
@@ -295,7 +289,7 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
     if (!dim.size) return true;
     if (s.divides(by, dim.size) == Answer::no) {
       op.fail(ProblemKind::layer_input,
-          called(op) + " needs " + std::string(what) + " that can be divided by " + op.words(op.dim(by)) +
+          op.taker() + " needs " + std::string(what) + " that can be divided by " + op.words(op.dim(by)) +
               ", but " + op.name("input") + " has shape " + op.words(shape),
           {dim});
       return false;
@@ -332,23 +326,19 @@ Value channel_shuffle(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   if (shape.ndim_known && shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
-            op.words(shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(3), "input");
   const Dim groups = setting_dim(op, "groups");
   if (const auto known = op.value(groups); known && *known > 0 && shape.ndim_known && shape.dims[1].size &&
       op.s.divides(groups.size, shape.dims[1].size) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.words(shape.dims[1]) + " channels cannot be divided into " + op.words(groups) + " groups",
-        {shape.dims[1]});
+        interpreter::NotDivisible{{}, shape.dims[1], "channels", groups, "groups"}, {shape.dims[1]});
   return op.result(shape);
 }
 
 // ---------------------------------------------------------------- dropout, distances
 
 void make_dropout(Op& op) {
-  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1))
-    op.fail(ProblemKind::argument, "A dropout probability lies between 0 and 1, and this one does not");
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) op.refuse_value("p", 0, 1);
 }
 Value dropout(Op& op) {
   if (!op.call.self.is(Kind::instance)) make_dropout(op);

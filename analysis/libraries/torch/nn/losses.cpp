@@ -25,10 +25,7 @@ Value reduced(Op& op, const Shape& each, Dtype dtype) {
   if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean")
     return op.result({true, {}}, dtype);
   if (reduction.text() == "none") return op.result(each, dtype);
-  return op.raising("ValueError")
-      .fail(ProblemKind::argument,
-          called(op) + " has no reduction '" + std::string(reduction.text()) +
-              "': it is 'mean', 'sum' or 'none'");
+  return op.raising("ValueError").refuse_option("reduction", {"mean", "sum", "none"}, reduction.text());
 }
 
 bool known_unequal(Op& op, const Shape& a, const Shape& b) {
@@ -78,7 +75,7 @@ Value same_shapes(Op& op) {
   if (known_unequal(op, input->shape, target->shape)) {
     op.raising("ValueError")
         .fail(ProblemKind::loss_target,
-            called(op) + " takes a target of the shape of its input, but " + op.name("input") +
+            op.taker() + " takes a target of the shape of its input, but " + op.name("input") +
                 " has shape " + op.words(input->shape) + " while " + op.name("target") + " has shape " +
                 op.words(target->shape));
     if (is_column_of(op, input->shape, target->shape))
@@ -100,10 +97,7 @@ Value binary_cross_entropy(Op& op) {
   // No type is converted here.
   if (input->dtype != target->dtype && values::is_floating(input->dtype) &&
       values::is_floating(target->dtype) && !in_autocast(op)) {
-    op.fail(ProblemKind::dtype,
-        called(op) + " takes a target of the type of its input, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)) + " while " + op.name("target") + " is " +
-            code(values::name(target->dtype)));
+    op.refuse_dtypes("input", "target");
     if (input->dtype == Dtype::float32) op.suggest_append("target", ".float()", true);
     return op.unknown();
   }
@@ -125,22 +119,21 @@ Value adaptive_softmax(Op& op) {
   const Dim width = setting_dim(op, "in_features");
   if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
     return op.fail(ProblemKind::layer_input,
-        called(op) + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
+        op.taker() + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
   if (x.ndim_known && op.never_equal(x.dims.back(), width))
     return op.fail(ProblemKind::layer_input,
-        called(op) + " takes " + op.words(width) + " features, but " + op.name("input") + " has shape " +
-            op.words(x),
+        interpreter::WrongSize{op.taker(), "features", width, op.name("input"), x.dims.back(), x},
         {width, x.dims.back()});
   if (x.ndim_known && y.ndim_known &&
       (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
     return op.fail(ProblemKind::loss_target,
-        called(op) + " takes a class for each of the batch, but " + op.name("input") + " has shape " +
+        op.taker() + " takes a class for each of the batch, but " + op.name("input") + " has shape " +
             op.words(x) + " and " + op.name("target") + " " + op.words(y));
   const Dim classes = setting_dim(op, "n_classes");
   if (const Int beyond =
           classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
     return op.fail(ProblemKind::index,
-        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + called(op) + " has " +
+        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.taker() + " has " +
             op.words(classes),
         {classes});
   constexpr static std::string_view fields[] = {"output", "loss"};
@@ -159,21 +152,21 @@ Value by_sample(Op& op) {
       const Dim& classes = input->shape.dims.back();
       if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 &&
           op.s.value(p.integer()).value_or(1) != 2)
-        return op.fail(ProblemKind::argument, called(op) + " knows p=1 and p=2 only");
+        return op.fail(ProblemKind::argument, op.taker() + " knows p=1 and p=2 only");
       if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.ndim_known &&
           (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
         return op.fail(ProblemKind::loss_target,
-            called(op) + " takes a weight for each of the " + op.words(classes) + " classes, but it is " +
+            op.taker() + " takes a weight for each of the " + op.words(classes) + " classes, but it is " +
                 op.words(weight->shape));
       if (input->shape.dims.size() == 2 && target->shape.ndim_known &&
           (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
         return op.fail(ProblemKind::loss_target,
-            called(op) + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " +
+            op.taker() + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " +
                 op.name("target") + " has shape " + op.words(target->shape));
     } else if (known_unequal(op, input->shape, target->shape)) {
       // Labels for each class.
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
+          op.taker() + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
               op.words(input->shape) + " while " + op.name("target") + " has shape " +
               op.words(target->shape));
     }
@@ -192,20 +185,20 @@ Value ctc(Op& op) {
       each = {true, {}};
     else
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " +
+          op.taker() + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " +
               op.words(input->shape));
     if (const TensorState* lengths = op.tensor("input_lengths"); lengths && input->shape.dims.size() == 3 &&
         lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes " + op.name("log_probs") + " " + op.words(input->shape) +
+          op.taker() + " takes " + op.name("log_probs") + " " + op.words(input->shape) +
               " as [T, N, C], so there would be " + op.words(input->shape.dims[1]) + " lengths, but " +
               op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
     if (const TensorState* lengths = op.tensor("target_lengths"); lengths && input->shape.dims.size() == 3 &&
         lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) +
+          op.taker() + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) +
               " of the batch, but " + op.name("target_lengths") + " has " + op.words(lengths->shape.dims[0]));
   }
   return reduced(op, each, input->dtype);
@@ -217,7 +210,7 @@ bool positive(Op& op, std::string_view name) {
   const bool wrong = (value.is(Kind::real) && value.real() <= 0) ||
       (value.is(Kind::integer) &&
           op.s.compare(Compare::le, value.integer(), op.s.constant(0)) == Answer::yes);
-  if (wrong) op.fail(ProblemKind::argument, called(op) + " takes a " + std::string(name) + " above 0");
+  if (wrong) op.refuse_value(name, 0, {}, {}, true);
   return !wrong;
 }
 Value huber(Op& op) { return positive(op, "delta") ? elementwise(op) : op.unknown(); }
@@ -231,7 +224,7 @@ Value triplet(Op& op) {
       (anchor->shape.dims.size() != near->shape.dims.size() ||
           anchor->shape.dims.size() != far->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
-        called(op) + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " +
+        op.taker() + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " +
             op.words(near->shape) + " and " + op.words(far->shape));
   auto both = op.broadcast(anchor->shape, near->shape);
   if (both) both = op.broadcast(*both, far->shape);
@@ -248,7 +241,7 @@ Value ranking(Op& op) {
   if (a->shape.ndim_known && b->shape.ndim_known && target->shape.ndim_known &&
       (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
-        called(op) + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " +
+        op.taker() + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " +
             op.words(b->shape) + " and " + op.words(target->shape));
   auto both = op.broadcast(a->shape, b->shape);
   if (both) both = op.broadcast(*both, target->shape);
@@ -261,14 +254,14 @@ Value cosine(Op& op) {
     const std::size_t rank = target->shape.dims.size();
     if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes inputs of one dimension more than its target, but they are " +
+          op.taker() + " takes inputs of one dimension more than its target, but they are " +
               op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
     const auto both = op.broadcast(a->shape, b->shape);
     if (!both) return op.unknown();
     if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no &&
         op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes a target for each of the batch, but they are " + op.words(*both) + " and " +
+          op.taker() + " takes a target for each of the batch, but they are " + op.words(*both) + " and " +
               op.words(target->shape),
           {both->dims[0], target->shape.dims[0]});
     if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt)
@@ -292,7 +285,7 @@ Value gaussian(Op& op) {
           op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
     if (!rows && !broadcasts)
       return op.fail(ProblemKind::loss_target,
-          called(op) + " takes a variance for each element or each row of " + op.name("input") + " " +
+          op.taker() + " takes a variance for each element or each row of " + op.name("input") + " " +
               op.words(input->shape) + ", but " + op.name("var") + " has shape " + op.words(var->shape));
   }
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();

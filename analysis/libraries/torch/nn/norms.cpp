@@ -31,8 +31,7 @@ bool same_channels(Op& op, const Channels& found, const Dim& wanted) {
   const bool many = op.equal(shape.dims[0], 1) == Answer::no;
   op.raising(many && op.title().starts_with("BatchNorm") ? "RuntimeError" : "");
   op.fail(ProblemKind::layer_input,
-      called(op) + " takes " + op.words(wanted) + (op.value(wanted) == 1 ? " channel" : " channels") +
-          ", but " + op.name("input") + " has " + op.words(arrives) + ": it is " + op.words(shape),
+      interpreter::WrongSize{op.taker(), "channels", wanted, op.name("input"), arrives, shape},
       {wanted, arrives});
   op.suggest_constructor("num_features", arrives);
   return false;
@@ -69,9 +68,7 @@ template <std::size_t... ranks> Value batch_norm(Op& op) {
 Value sync_batch_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (input && input->shape.ndim_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(2), "input");
   return normalized(op, {input, 1}, holds_channels(op) ? setting_dim(op, "num_features") : Dim{});
 }
 // In training the ranks sum what they have seen of each channel: the layer is told to communicate where that
@@ -175,8 +172,7 @@ bool divides(Op& op, const Dim& channels, const Dim& groups, ProblemKind kind) {
   if (!channels.size || !groups.size || !number || *number <= 0 ||
       op.s.divides(groups.size, channels.size) != Answer::no)
     return true;
-  op.fail(kind, op.words(channels) + " channels cannot be divided into " + op.words(groups) + " groups",
-      {channels, groups});
+  op.fail(kind, interpreter::NotDivisible{{}, channels, "channels", groups, "groups"}, {channels, groups});
   return false;
 }
 void make_group_norm(Op& op) {
@@ -187,9 +183,7 @@ Value group_norm(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 2 dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(2), "input");
   if (!op.call.self.is(Kind::instance)) {
     if (input->shape.ndim_known &&
         !divides(op, input->shape.dims[1], setting_dim(op, "num_groups"), ProblemKind::layer_input))
@@ -224,7 +218,7 @@ Value last_dimensions(Op& op) {
     sizes = libraries::sizes(op.run, given, {}, op.call.place);
   }
   if (sizes && sizes->empty())
-    return op.fail(ProblemKind::argument, called(op) + " takes a normalized_shape of at least one dimension");
+    return op.fail(ProblemKind::argument, op.taker() + " takes a normalized_shape of at least one dimension");
   // An unknown one may be a number or several: of the last dimension nothing is said.
   if (!sizes) return op.result(input->shape);
   std::vector<Dim> wanted;
@@ -233,15 +227,15 @@ Value last_dimensions(Op& op) {
   Shape expected{false, wanted};
   if (shape.ndim_known && shape.dims.size() < wanted.size())
     return op.fail(ProblemKind::layer_input,
-        called(op) + " normalizes over the last dimensions " + op.words(expected) + ", but " +
+        op.taker() + " normalizes over the last dimensions " + op.words(expected) + ", but " +
             op.name("input") + " is only " + op.words(shape));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
     if (op.never_equal(arrives, expects))
       return op.fail(ProblemKind::layer_input,
-          wanted.size() == 1 ? called(op) + " normalizes over a last dimension of " + op.words(expects) +
+          wanted.size() == 1 ? op.taker() + " normalizes over a last dimension of " + op.words(expects) +
                   ", and that of " + op.name("input") + " is " + op.words(arrives) + ": " + op.words(shape)
-                             : called(op) + " normalizes over the last dimensions " + op.words(expected) +
+                             : op.taker() + " normalizes over the last dimensions " + op.words(expected) +
                   ", but " + op.name("input") + " has shape " + op.words(shape),
           {expects, arrives});
   }
@@ -301,9 +295,7 @@ Value neighbors(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() < 3)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes at least 3 dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::at_least(3), "input");
   return op.result(input->shape);
 }
 Value normalize(Op& op) {

@@ -27,15 +27,13 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   for (const auto& [value, least, name] : {Setting{kernel, 1, "kernel"}, Setting{stride, 1, "stride"},
            Setting{dilation, 1, "dilation"}, Setting{padding, 0, "padding"}})
     if (s.compare(Compare::lt, value, s.constant(least)) == Answer::yes) {
-      op.fail(ProblemKind::argument,
-          called(op) + " has a " + std::string(name) + " of " + op.words(op.dim(value)) +
-              "; it has to be at least " + std::to_string(least));
+      op.refuse_value(name, static_cast<double>(least), {}, op.dim(value));
       return {};
     }
   const Int reach = s.add(s.mul(dilation, s.sub(kernel, s.constant(1))), s.constant(1));
   if (s.compare(Compare::gt, s.mul(s.constant(2), padding), reach) == Answer::yes) {
     op.fail(ProblemKind::argument,
-        called(op) + " pads by " + op.words(op.dim(padding)) + ": more than half of its kernel of " +
+        op.taker() + " pads by " + op.words(op.dim(padding)) + ": more than half of its kernel of " +
             op.words(op.dim(kernel)));
     return {};
   }
@@ -60,7 +58,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   }
   if (less_than(op, out, 1)) {
     op.fail(ProblemKind::layer_input,
-        called(op) + " has a window of " + op.words(op.dim(reach)) + ", and only " +
+        op.taker() + " has a window of " + op.words(op.dim(reach)) + ", and only " +
             op.words(op.dim(s.add(size.size, s.mul(s.constant(2), padding)))) +
             " are left: " + op.name("input") + " has shape " + op.words(op.shape("input")),
         {size});
@@ -113,7 +111,7 @@ template <std::size_t spatial> Value max_pool_with_indices(Op& op) {
 template <std::size_t spatial> Value pool(Op& op) {
   if (const Value divisor = setting(op, "divisor_override");
       divisor.is(Kind::integer) && op.s.value(divisor.integer()) == 0)
-    return op.fail(ProblemKind::argument, called(op) + " divides by divisor_override=0");
+    return op.fail(ProblemKind::argument, op.taker() + " divides by divisor_override=0");
   const auto shape = pooled(op, spatial);
   return shape ? op.result(*shape) : op.unknown();
 }
@@ -134,7 +132,7 @@ template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
     const auto given = op.run.elements(wanted, op.call.place);
     known = given && (given->size() == spatial || given->size() == 1);
     if (given && given->empty())
-      return op.fail(ProblemKind::argument, called(op) + " is given no output_size");
+      return op.fail(ProblemKind::argument, op.taker() + " is given no output_size");
     if (known)
       for (std::size_t axis = 0; axis < spatial; ++axis)
         items[axis] = op.run.resolve((*given)[given->size() == 1 ? 0 : axis]);
@@ -150,8 +148,7 @@ template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
   for (std::size_t axis = 0; known && axis < spatial; ++axis) {
     if (const auto size = items[axis].is(Kind::integer) ? op.s.value(items[axis].integer()) : std::nullopt;
         size && *size < 0)
-      return op.fail(
-          ProblemKind::argument, called(op) + " is asked for an output of size " + std::to_string(*size));
+      return op.refuse_number({}, op.dim(*size));
     if (items[axis].is(Kind::none))
       last[axis] = from_right(shape, spatial - 1 - axis);
     else if (const Int size = items[axis].is(Kind::integer) || items[axis].is(Kind::unknown)
@@ -181,7 +178,7 @@ template <std::size_t spatial> Value fractional(Op& op) {
   const TensorState* input = spatial_input(op, "input", spatial, {});
   const Value size = setting(op, "output_size"), ratio = setting(op, "output_ratio");
   if (!size && !ratio && !op.call.spread)
-    return op.fail(ProblemKind::argument, called(op) + " takes an output_size or an output_ratio");
+    return op.fail(ProblemKind::argument, op.taker() + " takes an output_size or an output_ratio");
   const auto sizes = size ? setting_axes(op, "output_size", spatial) : std::nullopt;
   const auto kernel = setting_axes(op, "kernel_size", spatial);
   std::vector<Dim> last(spatial);
@@ -203,7 +200,7 @@ template <std::size_t spatial> Value fractional(Op& op) {
         op.s.compare(Compare::gt, op.s.sub(op.s.add(last[axis].size, (*kernel)[axis]), op.s.constant(1)),
             whole.size) == Answer::yes)
       return op.fail(ProblemKind::layer_input,
-          called(op) + " takes " + op.words(last[axis]) + " windows of " + op.words(op.dim((*kernel)[axis])) +
+          op.taker() + " takes " + op.words(last[axis]) + " windows of " + op.words(op.dim((*kernel)[axis])) +
               ", which need more than the " + op.words(whole) + " that there are: " + op.name("input") +
               " has shape " + op.words(input->shape),
           {whole});
@@ -221,15 +218,13 @@ template <std::size_t spatial> Value unpool(Op& op) {
   const Shape shape = input->shape;
   if (const TensorState* indices = op.tensor("indices");
       indices && indices->dtype != Dtype::unknown && indices->dtype != Dtype::int64)
-    return op.fail(ProblemKind::dtype,
-        called(op) + " takes indices of int64, but " + op.name("indices") + " is " +
-            code(values::name(indices->dtype)));
+    return op.refuse_dtype(DtypeNeed::int64_index, "indices");
   if (const TensorState* indices = op.tensor("indices"); indices && indices->shape.ndim_known &&
       shape.ndim_known && indices->shape.dims.size() == shape.dims.size())
     for (std::size_t i = 0; i < shape.dims.size(); ++i)
       if (op.equal(indices->shape.dims[i], shape.dims[i]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
-            called(op) + " takes an index for each element of its input, but " + op.name("input") +
+            op.taker() + " takes an index for each element of its input, but " + op.name("input") +
                 " has shape " + op.words(shape) + " and " + op.name("indices") + " " +
                 op.words(indices->shape),
             {shape.dims[i], indices->shape.dims[i]});

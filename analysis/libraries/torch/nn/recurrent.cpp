@@ -70,7 +70,7 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
   // Cells take no states of three and more dimensions at all.
   op.raising(of_cell && ndim != 1 && ndim != 2 ? "ValueError" : of_cell && ndim == 1 ? "" : "RuntimeError");
   op.fail(ProblemKind::layer_input,
-      called(op) + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " +
+      op.taker() + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " +
           op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
   return false;
 }
@@ -90,7 +90,7 @@ template <bool is_lstm> Value recurrent(Op& op) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
       return op.raising("ValueError")
           .fail(ProblemKind::layer_input,
-              called(op) + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
+              op.taker() + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
                   op.words(sizes.input) + "], but " + op.name("input") + " has shape " +
                   op.words(input->shape));
     }
@@ -99,8 +99,8 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (op.never_equal(arrives, sizes.input))
     return op.raising("RuntimeError")
         .fail(ProblemKind::layer_input,
-            called(op) + " takes " + op.words(sizes.input) + " features, but " + op.name("input") + " has " +
-                op.words(arrives) + ": it is " + op.words(input->shape),
+            interpreter::WrongSize{
+                op.taker(), "features", sizes.input, op.name("input"), arrives, input->shape},
             {sizes.input, arrives});
   op.raising("ValueError");
   const bool fits = fits_weights(op, "input");
@@ -144,11 +144,11 @@ template <bool is_lstm> Value recurrent(Op& op) {
     if constexpr (is_lstm) {
       if (op.tensor(hx))
         return op.fail(ProblemKind::layer_input,
-            called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
+            op.taker() + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
       if (const auto pair = op.sequence("hx")) {
         if (pair->size() != 2)
           return op.fail(ProblemKind::layer_input,
-              called(op) + " takes its states as a pair (h, c), but " + op.name("hx") + " has " +
+              op.taker() + " takes its states as a pair (h, c), but " + op.name("hx") + " has " +
                   std::to_string(pair->size()));
         if (!hidden_fits(op, (*pair)[0], hidden, "a state h") ||
             !hidden_fits(op, (*pair)[1], cell, "a state c"))
@@ -195,8 +195,7 @@ template <bool is_lstm> Value cell(Op& op) {
   if (op.never_equal(arrives, features))
     return op.raising("RuntimeError")
         .fail(ProblemKind::layer_input,
-            called(op) + " takes " + op.words(features) + " features, but " + op.name("input") + " has " +
-                op.words(arrives) + ": it is " + op.words(input->shape),
+            interpreter::WrongSize{op.taker(), "features", features, op.name("input"), arrives, input->shape},
             {features, arrives});
   if (!fits_weights(op, "input")) return op.unknown();
   const Dim learned[] = {features};

@@ -46,16 +46,14 @@ Value interpolate(Op& op) {
     return value && !value.is(Kind::unknown) && !value.is(Kind::choice);
   };
   if (surely(size) && surely(factor))
-    return op.fail(ProblemKind::argument, called(op) + " takes a size or a scale_factor, not both");
+    return op.fail(ProblemKind::argument, op.taker() + " takes a size or a scale_factor, not both");
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<Instance>()->cls))
     return op.fail(
-        ProblemKind::argument, called(op) + " takes a size or a scale_factor, but neither is given");
+        ProblemKind::argument, op.taker() + " takes a size or a scale_factor, but neither is given");
   if (!shape.ndim_known) return op.result({});
   const std::size_t rank = shape.dims.size();
   if (rank < 3 || rank > 5)
-    return op.fail(ProblemKind::layer_input,
-        called(op) + " takes 3 to 5 dimensions, [N, C, …], but " + op.name("input") + " has shape " +
-            op.words(shape));
+    return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::between(3, 5), "input");
   if (mode) {
     const std::size_t wants = *mode == "linear"     ? 3
         : *mode == "bilinear" || *mode == "bicubic" ? 4
@@ -63,12 +61,12 @@ Value interpolate(Op& op) {
                                                     : 0;
     if (wants && rank != wants)
       return op.fail(ProblemKind::layer_input,
-          called(op) + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) +
+          op.taker() + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) +
               " dimensions, but " + op.name("input") + " has shape " + op.words(shape));
     constexpr std::string_view modes[] = {
         "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"};
     if (std::find(std::begin(modes), std::end(modes), *mode) == std::end(modes))
-      return op.fail(ProblemKind::argument, called(op) + " has no mode '" + std::string(*mode) + "'");
+      return op.fail(ProblemKind::argument, op.taker() + " has no mode '" + std::string(*mode) + "'");
   }
   const std::size_t spatial = rank - 2;
   std::vector<Dim> last(spatial);
@@ -77,7 +75,7 @@ Value interpolate(Op& op) {
       const auto items = op.run.elements(size, op.call.place);
       if (items && items->size() != spatial)
         return op.fail(ProblemKind::argument,
-            called(op) + " needs a size for each of the " + count_of(spatial, "spatial dimension") + " of " +
+            op.taker() + " needs a size for each of the " + count_of(spatial, "spatial dimension") + " of " +
                 op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
                 " are given");
       for (std::size_t i = 0; items && i < spatial; ++i)
@@ -89,7 +87,7 @@ Value interpolate(Op& op) {
     const auto items = op.run.elements(factor, op.call.place);
     if (items && items->size() != spatial)
       return op.fail(ProblemKind::argument,
-          called(op) + " needs a factor for each of the " + count_of(spatial, "spatial dimension") + " of " +
+          op.taker() + " needs a factor for each of the " + count_of(spatial, "spatial dimension") + " of " +
               op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
               " are given");
     for (std::size_t i = 0; items && i < spatial; ++i) last[i] = scaled(op, shape.dims[i + 2], (*items)[i]);

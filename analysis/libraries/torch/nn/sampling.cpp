@@ -35,15 +35,10 @@ Value grid_sample(Op& op) {
   if (x.ndim_known && x.dims.size() == 5 && op.text("mode") == "bicubic")
     return refuse("interpolates 'bicubic' in two dimensions only, but " + op.name("input") + " has shape " +
         op.words(x));
-  if (is_integral(input->dtype))
-    return op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes floats, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)));
+  if (is_integral(input->dtype)) return op.refuse_dtype(DtypeNeed::floats, "input");
   if (input->dtype != Dtype::unknown && grid->dtype != Dtype::unknown && input->dtype != grid->dtype &&
       !op.run.casting())
-    return op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes an input and a grid of one dtype, but they are " +
-            code(values::name(input->dtype)) + " and " + code(values::name(grid->dtype)));
+    return op.refuse_dtypes("input", "grid");
   const std::size_t rank = x.ndim_known ? x.dims.size() : g.ndim_known ? g.dims.size() : 0;
   if (rank != 4 && rank != 5) return op.result({}, input->dtype);
   if (x.ndim_known && g.ndim_known && op.equal(x.dims[0], g.dims[0]) == Answer::no)
@@ -72,9 +67,7 @@ Value affine_grid(Op& op) {
   // A sequence, of which nothing may be known.
   const auto size = op.argument("size").is(values::Kind::unknown) ? std::nullopt : op.sizes("size");
   if (!theta) return op.unknown();
-  if (is_integral(theta->dtype))
-    return op.fail(ProblemKind::dtype,
-        "`affine_grid` takes floats, but " + op.name("theta") + " is " + code(values::name(theta->dtype)));
+  if (is_integral(theta->dtype)) return op.refuse_dtype(DtypeNeed::floats, "theta");
   if (!size) return op.result({}, theta->dtype);
   const std::size_t rank = size->size();
   Shape wanted{true, {}};

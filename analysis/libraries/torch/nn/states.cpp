@@ -9,6 +9,7 @@
 #include "libraries/torch/nn/modules.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -169,10 +170,7 @@ std::optional<Named> state_of(Runtime& run, Value value) {
 }
 
 std::string words(Runtime& run, const Shape& shape) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < shape.dims.size(); ++i)
-    text += (i ? ", " : "") + run.symbols().text(shape.dims[i].size);
-  return text + (shape.dims.size() == 1 ? ",)" : ")");
+  return values::code(values::shape_text(run.symbols(), shape));
 }
 bool known(const Shape& shape) {
   return shape.ndim_known &&
@@ -221,15 +219,15 @@ std::string wrong_names(const Named& theirs, const Named& ours) {
   const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
   if (missing.empty() && unexpected.empty()) return {};
   if (const std::string prefix = prefix_of(theirs, ours); !prefix.empty())
-    return "The names in this state begin with '" + prefix +
-        "', because it is the state of a wrapped model, and this model's do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Take the state of `." +
+    return "The names in this state begin with `" + prefix +
+        "`, because it is the state of a wrapped model, and this model's do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Take the state of `." +
         prefix.substr(0, prefix.size() - 1) + "`";
   if (const std::string prefix = prefix_of(ours, theirs); !prefix.empty())
-    return "The names of a wrapped model begin with '" + prefix +
-        "', and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." +
+    return "The names of a wrapped model begin with `" + prefix +
+        "`, and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." +
         prefix.substr(0, prefix.size() - 1) + "`";
-  return (missing.empty() ? "The state has '" + unexpected + "', and the model that loads it does not"
-                          : "The model has '" + missing + "', and the state that it loads does not") +
+  return (missing.empty() ? "The state has `" + unexpected + "`, and the model that loads it does not"
+                          : "The model has `" + missing + "`, and the state that it loads does not") +
       ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
       " key(s) in state_dict\". Build both models the same way";
 }
@@ -247,8 +245,8 @@ void judge(Call& call, const Named& ours) {
       event->evidence.emplace_back(call.self.object()->born, "the model that loads it is made here");
   };
   if (const std::string* name = differing(call.run, *theirs, ours)) {
-    tell("'" + *name + "' is " + words(call.run, theirs->tensors.at(*name)->shape) + " in the state and " +
-        words(call.run, ours.tensors.at(*name)->shape) +
+    tell("`" + *name + "` has shape " + words(call.run, theirs->tensors.at(*name)->shape) +
+        " in the state and " + words(call.run, ours.tensors.at(*name)->shape) +
         " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way");
     return;
   }

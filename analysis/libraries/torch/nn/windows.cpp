@@ -18,7 +18,7 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   const std::size_t count = pads.size() / 2;
-  const std::string pads_so_many = called(op) + " pads " + count_of(count, "dimension");
+  const std::string pads_so_many = op.taker() + " pads " + count_of(count, "dimension");
   if (shape.ndim_known && count > 0 && mode != "constant" &&
       (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
     return op.fail(refusal(op),
@@ -38,13 +38,13 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
       for (const Int by : {before, after})
         if (by && op.s.compare(mode == "reflect" ? Compare::ge : Compare::gt, by, size.size) == Answer::yes)
           return op.fail(refusal(op),
-              called(op) + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " +
+              op.taker() + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " +
                   op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape),
               {size});
     const Int made = op.add(size.size, op.add(before, after));
     if (less_than(op, made, 0))
       return op.fail(refusal(op),
-          called(op) + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") +
+          op.taker() + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") +
               " has shape " + op.words(shape),
           {size});
     last.push_back(made ? op.made(made) : Dim{});
@@ -66,9 +66,7 @@ template <std::size_t spatial> Value pad_layer(Op& op) {
     if (items && items->size() == 2 * spatial)
       pads = *items;
     else if (items && mode != "constant")
-      return op.fail(ProblemKind::argument,
-          called(op) + " takes " + std::to_string(2 * spatial) + " numbers, and " +
-              std::to_string(items->size()) + " are given");
+      return op.refuse_count(ProblemKind::argument, items->size(), "number", 2 * spatial, "side");
     else if (items && items->size() % 2 == 0)
       pads = *items;
     else if (!items)
@@ -103,9 +101,7 @@ bool has_steps(Op& op) {
     if (const auto found = setting_axes(op, name, 2))
       for (const Int size : *found)
         if (size && less_than(op, size, 1)) {
-          op.raising("RuntimeError")
-              .fail(ProblemKind::argument,
-                  "`" + std::string(name) + "` is " + op.words(op.dim(size)) + "; it has to be at least 1");
+          op.raising("RuntimeError").refuse_value(name, 1, {}, op.dim(size));
           return false;
         }
   return true;
@@ -140,7 +136,7 @@ Value unfold(Op& op) {
       for (const Int size : *found)
         if (less_than(op, size, 1))
           return op.fail(refusal(op),
-              called(op) + " has a window of " + op.words(op.dim((*kernel)[0])) + "×" +
+              op.taker() + " has a window of " + op.words(op.dim((*kernel)[0])) + "×" +
                   op.words(op.dim((*kernel)[1])) + " that does not fit into " + op.name("input") + " " +
                   op.words(shape));
       length = op.made(op.s.mul((*found)[0], (*found)[1]));
@@ -167,7 +163,7 @@ Value fold(Op& op) {
   if (area && columns.size && op.s.value(area) != 0) {
     if (op.s.divides(area, columns.size) == Answer::no)
       return op.fail(refusal(op),
-          called(op) + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " +
+          op.taker() + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " +
               op.words(columns) + ": " + op.name("input") + " has shape " + op.words(shape),
           {columns});
     const auto exact = op.s.exact_quotient(columns.size, area);
@@ -179,7 +175,7 @@ Value fold(Op& op) {
       const Dim total = op.dim(op.s.mul((*found)[0], (*found)[1]));
       if (op.equal(total, length) == Answer::no)
         return op.fail(refusal(op),
-            called(op) + " needs " + op.words(op.dim((*found)[0])) + "×" + op.words(op.dim((*found)[1])) +
+            op.taker() + " needs " + op.words(op.dim((*found)[0])) + "×" + op.words(op.dim((*found)[1])) +
                 " = " + op.words(total) + " windows, and " + op.name("input") + " " + op.words(shape) +
                 " has " + op.words(length),
             {length});

@@ -35,9 +35,7 @@ Value flip_sides(Op& op) {
   if (!input) return op.unknown();
   const std::size_t least = op.title() == "fliplr" ? 2 : 1;
   if (input->shape.ndim_known && input->shape.dims.size() < least)
-    return op.fail(ProblemKind::index,
-        code(op.title()) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") +
-            " has shape " + op.words(input->shape));
+    return op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(static_cast<int>(least)), "input");
   return op.result(input->shape);
 }
 Value roll(Op& op) {
@@ -47,8 +45,7 @@ Value roll(Op& op) {
   if (const Value dims = op.argument("dims"); dims && shifts) {
     if (const auto at = op.integers("dims"); at && !at->empty()) {
       if (at->size() != shifts->size())
-        return op.fail(ProblemKind::argument,
-            "`roll` has " + count_of(shifts->size(), "shift") + " and " + count_of(at->size(), "dimension"));
+        return op.refuse_count(ProblemKind::argument, shifts->size(), "shift", at->size(), "dimension");
       if (input->shape.ndim_known && !input->shape.dims.empty())
         for (const std::int64_t one_of : *at)
           if (!op.axis(one_of, input->shape.dims.size())) return op.unknown();
@@ -68,9 +65,7 @@ Value rot90(Op& op) {
     plane = *asked;
   }
   if (!shape.ndim_known) return op.unknown();
-  if (shape.dims.size() < 2)
-    return op.fail(ProblemKind::index,
-        "`rot90` needs at least 2 dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+  if (shape.dims.size() < 2) return op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(2), "input");
   const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
   if (!a || !b) return op.unknown();
   if (*a == *b) return op.fail(ProblemKind::argument, "`rot90` turns a plane of two different dimensions");
@@ -85,9 +80,7 @@ Value triangle(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::index,
-        code(op.title()) + " needs at least 2 dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(2), "input");
   return op.result(input->shape);
 }
 
@@ -157,8 +150,7 @@ Value diag(Op& op) {
     return op.result({true, {side, side}});
   }
   if (dims.size() == 2) return diagonal_of(op, input, 0, 1);
-  return op.fail(ProblemKind::index,
-      "`diag` takes a vector or a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
+  return op.refuse_shape(ProblemKind::index, {ShapeNeed::vector_or_matrix}, "input");
 }
 Value diagflat(Op& op) {
   const TensorState* input = op.expect("input");
@@ -193,8 +185,7 @@ Value unfold(Op& op) {
         "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length),
         {length});
   if (step && op.s.compare(Compare::le, step, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument,
-        "The step between windows is " + op.words(op.dim(step)) + " and has to be positive");
+    return op.refuse_value("step", 1, {}, op.dim(step));
   length = size && step && length.size
       ? op.made(op.s.add(op.s.floordiv(op.s.sub(length.size, size), step), op.s.constant(1)))
       : Dim{};
@@ -210,9 +201,7 @@ Value as_strided(Op& op) {
   const Value given = op.argument("stride");
   if (const auto strides = op.sizes("stride");
       strides && strides->size() != wanted->sizes.size() && (given.is(Kind::tuple) || given.is(Kind::list)))
-    return op.fail(ProblemKind::argument,
-        "`as_strided` has " + count_of(wanted->sizes.size(), "size") + " and " +
-            count_of(strides->size(), "stride"));
+    return op.refuse_count(ProblemKind::argument, strides->size(), "stride", wanted->sizes.size(), "size");
   return op.result(shape_of(op, wanted->sizes));
 }
 

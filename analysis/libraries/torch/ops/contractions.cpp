@@ -131,10 +131,8 @@ Value cdist(Op& op) {
   for (const std::string_view name : {"input", "other"})
     if (const Shape& shape = op.shape(name); shape.ndim_known && shape.dims.size() < 2)
       return op.fail(ProblemKind::product,
-          "`cdist` takes rows of points, two dimensions at least, but " + op.name(name) + " has shape " +
-              op.words(shape));
-  if (const auto p = op.real("p"); p && *p < 0)
-    return op.fail(ProblemKind::argument, "`cdist` takes a p of at least 0");
+          interpreter::WrongShape{op.taker(), ShapeNeed::at_least(2), op.name(name), shape});
+  if (const auto p = op.real("p"); p && *p < 0) return op.refuse_value("p", 0);
   const Shape x = a->shape, y = b->shape;
   const Dim left = from_right(x, 0), right = from_right(y, 0);
   if (!op.must_equal(left, right))

@@ -49,8 +49,7 @@ std::optional<Shape> shape_asked(Op& op, std::string_view name) {
   Shape shape{true, {}};
   for (const Int size : *sizes) {
     if (op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes) {
-      op.fail(ProblemKind::argument,
-          code(op.title()) + " is asked for a dimension of size " + op.words(op.dim(size)));
+      op.refuse_number({}, op.dim(size));
       return std::nullopt;
     }
     shape.dims.push_back(op.made(size));
@@ -88,8 +87,7 @@ Value randint(Op& op) {
 Value one_size(Op& op) {
   const Int size = op.size("n");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, code(op.title()) + " is asked for a size of " + op.words(op.dim(size)));
+    return op.refuse_number({}, op.dim(size));
   return made(op, Shape{true, {op.made(size)}},
       op.title() == "randperm" ? Dtype::int64 : op.run.default_dtype(), op.title() == "randperm");
 }
@@ -97,8 +95,7 @@ Value eye(Op& op) {
   const Int rows = op.size("n"), columns = op.argument("m") ? op.size("m") : rows;
   for (const Int size : {rows, columns})
     if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-      return op.fail(
-          ProblemKind::argument, "`eye` is asked for a dimension of size " + op.words(op.dim(size)));
+      return op.refuse_number({}, op.dim(size));
   return made(op, Shape{true, {op.made(rows), op.made(columns)}}, op.run.default_dtype());
 }
 
@@ -166,8 +163,7 @@ Value linspace(Op& op) {
     return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, code(op.title()) + " is asked for " + op.words(op.dim(steps)) + " steps");
+    return op.refuse_number("steps", op.dim(steps));
   for (const std::string_view bound : {"start", "end"})
     if (const Shape& shape = op.shape(bound); shape.ndim_known && !shape.dims.empty())
       return op.fail(ProblemKind::argument,
@@ -462,18 +458,13 @@ Value multinomial(Op& op) {
   Shape shape = input->shape;
   if (shape.ndim_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
-        "`multinomial` takes a vector of weights or a matrix of them, but " + op.name("input") +
-            " has shape " + op.words(shape));
+        interpreter::WrongShape{op.taker(), {ShapeNeed::vector_or_matrix}, op.name("input"), shape});
   const Int samples = op.size("num_samples");
   if (samples && op.s.compare(Compare::le, samples, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, "`multinomial` is asked for " + op.words(op.dim(samples)) + " samples");
+    return op.refuse_number("samples", op.dim(samples));
   if (!shape.dims.empty() && op.flag("replacement") == Known::no && samples && shape.dims.back().size &&
       op.s.compare(Compare::gt, samples, shape.dims.back().size) == Answer::yes)
-    return op.fail(ProblemKind::argument,
-        "`multinomial` without replacement is asked for " + op.words(op.dim(samples)) + " samples of " +
-            op.words(shape.dims.back()),
-        {shape.dims.back()});
+    return op.refuse_number("samples without replacement", op.dim(samples), shape.dims.back());
   if (!shape.dims.empty()) shape.dims.back() = op.made(samples);
   TensorState state = *op.tensor(op.result(shape, Dtype::int64));
   state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));

@@ -125,7 +125,7 @@ Value repeat(Op& op) {
     const std::size_t after = (wanted->complete ? rank : std::min(rank, times.size())) - 1 - i;
     const Int factor = after < times.size() ? times[times.size() - 1 - after] : op.s.constant(1);
     if (const auto value = factor ? op.s.value(factor) : std::nullopt; value && *value < 0)
-      return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
+      return op.refuse_number("repetitions", op.dim(*value));
     const Dim old = after < from.dims.size() ? from_right(from, after) : from.ndim_known ? one(op) : Dim{};
     if (factor && op.s.value(factor) == 1)
       out.dims.push_back(old);
@@ -165,7 +165,7 @@ Value repeat_interleave(Op& op) {
   const TensorState* counts = op.tensor(times);
   if (counts) count = nullptr;
   if (const auto value = count ? op.s.value(count) : std::nullopt; value && *value < 0)
-    return op.fail(ProblemKind::argument, "Nothing can be repeated " + std::to_string(*value) + " times");
+    return op.refuse_number("repetitions", op.dim(*value));
   const Int asked = op.size("output_size");
   const Int total = counts && counts->shape.ndim_known && counts->shape.dims.size() == 1 &&
           op.equal(counts->shape.dims[0], 1) == Answer::no

@@ -26,8 +26,7 @@ Dtype dtype_of(Ends ends, Dtype input) {
 }
 bool too_small(Op& op, Int n) {
   if (!n || op.s.compare(Compare::lt, n, op.s.constant(1)) != Answer::yes) return false;
-  op.fail(ProblemKind::argument,
-      code(op.title()) + " is asked for a signal of " + op.words(op.dim(n)) + " points");
+  op.refuse_number("points", op.dim(n));
   return true;
 }
 // The sizes of the transformed dimensions: asked for, or those of the input.
@@ -60,16 +59,12 @@ const TensorState* signal(Op& op) {
   if (!input) return nullptr;
   const bool needs_real = op.title().starts_with("rfft") || op.title().starts_with("ihfft");
   if (needs_real && is_complex(input->dtype)) {
-    op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes a real signal, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)));
+    op.refuse_dtype(DtypeNeed::real, "input");
     return nullptr;
   }
   if (const auto norm = op.text("norm");
       norm && *norm != "forward" && *norm != "backward" && *norm != "ortho") {
-    op.fail(ProblemKind::argument,
-        "norm of " + code(op.title()) + " is 'forward', 'backward' or 'ortho', not '" + std::string(*norm) +
-            "'");
+    op.refuse_option("norm", {"forward", "backward", "ortho"}, *norm);
     return nullptr;
   }
   return input;
@@ -78,10 +73,7 @@ Value along_one(Op& op, Ends ends) {
   const TensorState* input = signal(op);
   if (!input) return op.unknown();
   if (!input->shape.ndim_known) return op.result({}, dtype_of(ends, input->dtype));
-  if (input->shape.dims.empty())
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") +
-            " has none");
+  if (input->shape.dims.empty()) return op.refuse_shape(ProblemKind::argument, {ShapeNeed::signal}, "input");
   const auto axis = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
   if (!axis)
@@ -108,22 +100,15 @@ Value along_many(Op& op, Ends ends) {
     if (op.failed()) return op.unknown();
     if (!given) return op.result({true, std::vector<Dim>(rank)}, dtype);
     axes = *given;
-    if (rank == 0 && !axes.empty())
-      return op.fail(ProblemKind::index,
-          code(op.title()) + " takes a signal of at least one dimension, but " + op.name("input") +
-              " has none");
+    if (rank == 0 && !axes.empty()) return op.refuse_shape(ProblemKind::index, {ShapeNeed::signal}, "input");
   } else {
     const std::size_t count = two ? 2 : op.argument("s") ? asked->size() : rank;
     if (count > rank)
-      return op.fail(ProblemKind::argument,
-          code(op.title()) + " transforms " + std::to_string(count) + " dimensions, but " + op.name("input") +
-              " has shape " + op.words(input->shape));
+      return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(static_cast<int>(count)), "input");
     for (std::size_t i = rank - count; i < rank; ++i) axes.push_back(i);
   }
   if (op.argument("s") && asked->size() != axes.size())
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " is given " + std::to_string(asked->size()) + " sizes for " +
-            std::to_string(axes.size()) + " dimensions");
+    return op.refuse_count(ProblemKind::argument, asked->size(), "size", axes.size(), "dimension");
   if (axes.empty() && ends != Ends::same)
     return op.fail(ProblemKind::argument, code(op.title()) + " transforms at least one dimension");
   return transform(op, axes, *asked, ends);
@@ -156,14 +141,13 @@ Value stft(Op& op) {
   const Shape& shape = input->shape;
   if (shape.ndim_known && (shape.dims.empty() || shape.dims.size() > 2))
     return op.fail(ProblemKind::argument,
-        "`stft` takes a signal or a batch of them, but " + op.name("input") + " has shape " +
-            op.words(shape));
+        interpreter::WrongShape{op.taker(), {ShapeNeed::signals}, op.name("input"), shape});
   const Int fft = op.size("n_fft");
   const auto length = op.argument("hop_length") ? op.size("hop_length")
       : fft                                     ? op.s.floordiv(fft, op.s.constant(4))
                                                 : nullptr;
   if (length && op.s.compare(Compare::lt, length, op.s.constant(1)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "`stft` takes a hop_length of at least 1");
+    return op.refuse_value("hop_length", 1);
   const TensorState* window = op.tensor("window");
   const Int wide = op.argument("win_length") ? op.size("win_length") : fft;
   if (window && window->shape.ndim_known && window->shape.dims.size() == 1 && wide &&

@@ -108,10 +108,7 @@ Value scatter(Op& op) {
   const Value source = op.argument("src");
   if (const TensorState* from = op.tensor(source); from && from->dtype != Dtype::unknown &&
       input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes a `src` of the dtype of its input, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)) + " and " + op.name("src") + " " +
-            code(values::name(from->dtype)));
+    return op.refuse_dtypes("input", "src");
   if (!places_exist(op, *input, *index)) return op.unknown();
   if (input->shape.ndim_known) {
     const TensorState* from = op.tensor(source);
@@ -127,8 +124,7 @@ Value index_select(Op& op) {
   if (!input || !index) return op.unknown();
   if (!index_fits(op, index, "index")) return op.unknown();
   if (index->shape.ndim_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index,
-        op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
+    return op.refuse_shape(ProblemKind::index, {ShapeNeed::vector}, "index");
   Shape shape = input->shape;
   const auto at = find_dim(op, shape, "dim");
   if (!at)
@@ -141,8 +137,7 @@ Value index_select(Op& op) {
     if (const Int beyond = d.size ? number_outside(op, op.argument("index"), op.s.constant(0), d.size)
                                   : nullptr)
       return op.fail(ProblemKind::index,
-          op.name("index") + " holds " + op.words(op.dim(beyond)) + ", and " + at_words(*at) + " of " +
-              op.name("input") + ", which is " + op.words(input->shape) + ", has " + op.words(d),
+          interpreter::IndexOutside{op.name("index"), op.dim(beyond), op.name("input"), input->shape, *at, d},
           {d});
     shape.dims[*at] = index->shape.ndim_known ? dim_of(op, index->shape, 0) : Dim{};
   }
@@ -154,9 +149,7 @@ Value one_hot(Op& op) {
   const TensorState* input = op.expect("tensor");
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && input->dtype != Dtype::int64) {
-    op.fail(ProblemKind::dtype,
-        "`one_hot` takes classes as `int64`, but " + op.name("tensor") + " is " +
-            code(values::name(input->dtype)));
+    op.refuse_dtype(DtypeNeed::int64_class, "tensor");
     op.suggest_append("tensor", ".long()", is_integral(input->dtype));
     return op.unknown();
   }
@@ -187,14 +180,10 @@ Value index_write(Op& op) {
   const bool adds = op.title().starts_with("index_add") || op.title().starts_with("index_reduce");
   if (!index_fits(op, index, "index", adds)) return op.unknown();
   if (index->shape.ndim_known && index->shape.dims.size() > 1)
-    return op.fail(ProblemKind::index,
-        op.name("index") + " has shape " + op.words(index->shape) + "; it has to be a vector");
+    return op.refuse_shape(ProblemKind::index, {ShapeNeed::vector}, "index");
   if (const TensorState* from = op.tensor("source"); from && from->dtype != Dtype::unknown &&
       input->dtype != Dtype::unknown && from->dtype != input->dtype && !op.run.casting())
-    return op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes a source of the dtype of its input, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)) + " and " + op.name("source") + " " +
-            code(values::name(from->dtype)));
+    return op.refuse_dtypes("input", "source");
   if (!input->shape.ndim_known) return same_as_input(op, input);
   const auto at = op.axis("dim", input->shape.dims.size());
   if (op.failed()) return op.unknown();
@@ -240,8 +229,7 @@ Value index_put(Op& op) {
 bool mask_fits(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!mask || mask->dtype == Dtype::unknown || is_mask(mask->dtype)) return true;
-  op.fail(ProblemKind::dtype,
-      op.name("mask") + " is " + code(values::name(mask->dtype)) + "; a mask has to be bool");
+  op.refuse_dtype(DtypeNeed::mask, "mask");
   op.suggest_append("mask", ".bool()", false);
   return false;
 }
@@ -320,8 +308,7 @@ Value nonzero_static(Op& op) {
   const TensorState* input = op.expect("input");
   const Int size = op.size("size");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, "`nonzero_static` is asked for " + op.words(op.dim(size)) + " elements");
+    return op.refuse_number("elements", op.dim(size));
   if (!input) return op.unknown();
   const Dim rank = input->shape.ndim_known ? op.dim(static_cast<std::int64_t>(input->shape.dims.size()))
                                            : Dim{};
@@ -332,9 +319,7 @@ Value unravel_index(Op& op) {
   const TensorState* indices = op.expect("indices");
   if (!indices) return op.run.heap().unseen("", op.call.place);
   if (is_inexact(indices->dtype) || indices->dtype == Dtype::boolean)
-    return op.fail(ProblemKind::dtype,
-        "`unravel_index` takes integers, but " + op.name("indices") + " is " +
-            code(values::name(indices->dtype)));
+    return op.refuse_dtype(DtypeNeed::integers, "indices");
   const auto sizes = op.sizes("shape");
   if (!sizes) return op.run.heap().unseen("", op.call.place);
   std::vector<Value> made;
@@ -347,7 +332,7 @@ Value select(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.ndim_known && shape.dims.empty())
-    return op.fail(ProblemKind::index, op.name("input") + " has no dimension to select from");
+    return op.fail(ProblemKind::index, interpreter::NoDimension{op.name("input"), "select from"});
   const auto at = find_dim(op, shape, "dim");
   if (!at)
     return op.result(
@@ -370,7 +355,7 @@ Value narrow(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.ndim_known && shape.dims.empty())
-    return op.fail(ProblemKind::index, op.name("input") + " has no dimension to narrow");
+    return op.fail(ProblemKind::index, interpreter::NoDimension{op.name("input"), "narrow"});
   const auto at = find_dim(op, shape, "dim");
   const Int length = op.size("length"), start = op.size("start");
   if (!at)
@@ -379,7 +364,7 @@ Value narrow(Op& op) {
         input->dtype);
   Dim& whole = shape.dims[*at];
   if (length && op.s.compare(Compare::lt, length, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::argument, "A length of " + op.words(op.dim(length)) + " is impossible");
+    return op.refuse_number({}, op.dim(length));
   if (start && length && whole.size) {
     const auto low = op.s.lower(start), high = op.s.upper(start);
     Int from = low && *low >= 0 ? start : high && *high < 0 ? op.s.add(whole.size, start) : nullptr;

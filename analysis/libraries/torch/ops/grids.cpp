@@ -34,7 +34,7 @@ Value meshgrid(Op& op) {
     if (!state) return op.run.heap().open_list(op.unknown());
     if (state->shape.ndim_known && state->shape.dims.size() > 1)
       return op.fail(ProblemKind::argument,
-          "`meshgrid` takes tensors of one dimension; it is given one of shape " + op.words(state->shape));
+          interpreter::WrongShape{op.taker(), {ShapeNeed::vectors}, "one of them", state->shape});
     dims.push_back(!state->shape.ndim_known ? Dim{}
             : state->shape.dims.empty()     ? op.dim(1)
                                             : state->shape.dims[0]);
@@ -42,8 +42,7 @@ Value meshgrid(Op& op) {
   }
   const Value indexing = op.argument("indexing");
   if (indexing.is(Kind::string) && indexing.text() != "ij" && indexing.text() != "xy")
-    return op.fail(ProblemKind::argument,
-        "`indexing` of `meshgrid` is 'ij' or 'xy', not '" + std::string(indexing.text()) + "'");
+    return op.refuse_option("indexing", {"ij", "xy"}, indexing.text());
   if (indexing && !indexing.is(Kind::string)) dims.assign(dims.size(), Dim{});
   if (indexing.is(Kind::string) && indexing.text() == "xy" && dims.size() > 1) std::swap(dims[0], dims[1]);
   std::vector<Value> grids;
@@ -60,8 +59,7 @@ Value cartesian_product(Op& op) {
     if (!state) return op.unknown();
     if (state->shape.ndim_known && state->shape.dims.size() != 1)
       return op.fail(ProblemKind::argument,
-          "`cartesian_prod` takes tensors of one dimension; it is given one of shape " +
-              op.words(state->shape));
+          interpreter::WrongShape{op.taker(), {ShapeNeed::vectors}, "one of them", state->shape});
     rows = op.mul(rows, state->shape.ndim_known ? state->shape.dims[0].size : nullptr);
     dtype = state->dtype;
   }
@@ -98,7 +96,7 @@ Value block_diagonal(Op& op) {
     const auto& dims = state->shape.dims;
     if (dims.size() > 2)
       return op.fail(ProblemKind::argument,
-          "`block_diag` takes matrices; it is given one of shape " + op.words(state->shape));
+          interpreter::WrongShape{op.taker(), {ShapeNeed::matrices}, "one of them", state->shape});
     rows = op.add(rows, dims.size() == 2 ? dims[0].size : op.s.constant(1));
     columns = op.add(columns, dims.empty() ? op.s.constant(1) : dims.back().size);
   }

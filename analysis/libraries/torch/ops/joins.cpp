@@ -63,10 +63,11 @@ std::optional<Parts> parts_of(Op& op, std::string_view name) {
     if (const Value part = op.run.resolve(item);
         part.is(Kind::none) || part.is(Kind::string) || part.is(Kind::integer) || part.is(Kind::real)) {
       op.fail(ProblemKind::argument,
-          code(op.title()) + " takes tensors, and " + ordinal(parts.states.size()) + " is " +
-              (part.is(Kind::none)            ? "None"
-                      : part.is(Kind::string) ? "a string"
-                                              : "a number"));
+          interpreter::WrongKind{interpreter::WrongKind::Need::tensors,
+              part.is(Kind::none)         ? interpreter::WrongKind::Has::none
+                  : part.is(Kind::string) ? interpreter::WrongKind::Has::text
+                                          : interpreter::WrongKind::Has::number,
+              op.taker(), ordinal(parts.states.size()), {}});
       return std::nullopt;
     }
     parts.states.push_back(op.tensor(one(item)));

@@ -30,14 +30,11 @@ Matrices matrices(Op& op, std::string_view name) {
   const TensorState* state = op.expect(name);
   if (!state) return found;
   if (state->shape.ndim_known && state->shape.dims.size() < 2) {
-    op.fail(ProblemKind::argument,
-        code(op.title()) + " takes matrices, in the last two dimensions, but " + op.name(name) +
-            " has shape " + op.words(state->shape));
+    op.refuse_shape(ProblemKind::argument, {ShapeNeed::matrices}, name);
     return found;
   }
   if (is_integral(state->dtype) && op.title() != "matrix_power") {
-    op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes floats, but " + op.name(name) + " is " + code(values::name(state->dtype)));
+    op.refuse_dtype(DtypeNeed::floats, name);
     return found;
   }
   found.state = state;
@@ -52,8 +49,7 @@ Matrices square_matrices(Op& op, std::string_view name) {
   Matrices found = matrices(op, name);
   if (found.state && op.equal(found.rows, found.columns) == Answer::no) {
     op.fail(ProblemKind::argument,
-        code(op.title()) + " takes square matrices, but " + op.name(name) + " has shape " +
-            op.words(found.shape) + ": " + op.words(found.rows) + " by " + op.words(found.columns),
+        interpreter::WrongShape{op.taker(), {ShapeNeed::square}, op.name(name), found.shape},
         {found.rows, found.columns});
     found.state = nullptr;
   }
@@ -154,15 +150,13 @@ Value matrix_norm(Op& op) {
   if (!a.state) return op.unknown();
   const Dtype dtype = op.dtype("dtype", real_part(a.dtype));
   if (const auto ord = op.text("ord"); ord && *ord != "fro" && *ord != "nuc")
-    return op.fail(ProblemKind::argument,
-        "`matrix_norm` knows the orders 'fro' and 'nuc', not '" + std::string(*ord) + "'");
+    return op.refuse_option("ord", {"fro", "nuc"}, *ord);
   if (const auto ord = op.integer("ord"); ord && std::abs(*ord) != 1 && std::abs(*ord) != 2)
     return op.fail(ProblemKind::argument,
         "`matrix_norm` knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
   if (op.given("dim")) {
     if (const auto given = op.integers("dim"); given && given->size() != 2)
-      return op.fail(ProblemKind::argument,
-          "`matrix_norm` takes two dimensions, and is given " + std::to_string(given->size()));
+      return op.refuse_count(ProblemKind::argument, given->size(), "dimension", 1, "matrix");
     const Shape shape = reduced(op, a.shape);
     return op.failed() ? op.unknown() : op.result(shape, dtype);
   }
@@ -266,9 +260,7 @@ Value qr(Op& op) {
     return named(op,
         {op.result({true, {op.dim(std::int64_t{0})}}, a.dtype), op.result(a.with({k, a.columns}), a.dtype)},
         fields);
-  if (mode != "?")
-    return op.fail(
-        ProblemKind::argument, "`mode` of `qr` is 'reduced', 'complete' or 'r', not '" + mode + "'");
+  if (mode != "?") return op.refuse_option("mode", {"reduced", "complete", "r"}, mode);
   return named(op,
       {op.result(a.with({a.rows, Dim{}}), a.dtype), op.result(a.with({Dim{}, a.columns}), a.dtype)}, fields);
 }
@@ -347,9 +339,7 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
       could_be_vectors(op, a, b->shape))
     return Shape{};
   if (b->shape.dims.size() < 2 && !vectors) {
-    op.fail(ProblemKind::argument,
-        code(op.title()) + " takes matrices as its right side, but " + op.name(name) + " has shape " +
-            op.words(b->shape));
+    op.refuse_shape(ProblemKind::argument, {ShapeNeed::matrices}, name);
     return std::nullopt;
   }
   const Dim have = left == Known::yes ? from_right(b->shape, vectors ? 0 : 1) : from_right(b->shape, 0);
@@ -441,7 +431,7 @@ Value tensorinv(Op& op) {
   const TensorState* a = op.expect("A");
   const auto ind = op.integer("ind");
   if (!a) return op.unknown();
-  if (ind && *ind <= 0) return op.fail(ProblemKind::argument, "`tensorinv` takes an ind of at least 1");
+  if (ind && *ind <= 0) return op.refuse_value("ind", 1);
   if (!ind || !a->shape.ndim_known || static_cast<std::size_t>(*ind) > a->shape.dims.size())
     return op.unknown();
   Shape shape{true, {a->shape.dims.begin() + *ind, a->shape.dims.end()}};

@@ -18,8 +18,7 @@ bool mask_fits(Op& op, std::string_view of, std::string_view mask) {
         op.equal(from_right(m, i), 1) != Answer::no;
   if (!fits)
     op.fail(ProblemKind::broadcast,
-        op.name(mask) + " is " + op.words(m) + " and cannot be broadcast to " + op.name(of) + ", which is " +
-            op.words(x));
+        interpreter::DoesNotFit{interpreter::DoesNotFit::Act::broadcast, op.name(mask), m, op.name(of), x});
   return fits;
 }
 const TensorState* masked_input(Op& op) {

@@ -127,9 +127,7 @@ Value masked_rows(Op& op) {
   const TensorState *input = op.expect("tensor"), *mask = op.expect("mask");
   if (!input || !mask) return op.unknown();
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean)
-    return op.fail(ProblemKind::dtype,
-        op.name("mask") + " is " + code(values::name(mask->dtype)) +
-            ", and `masked_select` takes a mask of `bool`: \"expected BoolTensor for mask\"");
+    return op.refuse_dtype(DtypeNeed::mask, "mask");
   if (!op.broadcast(input->shape, mask->shape)) return op.unknown();
   return op.result(Shape{}, input->dtype);
 }

@@ -14,9 +14,7 @@ const TensorState* float_input(Op& op) {
   if (!op.must_be_tensor(first)) return nullptr;
   const TensorState* input = op.expect(first);
   if (input && is_integral(op.dtype("dtype", input->dtype))) {
-    op.fail(ProblemKind::dtype,
-        code(op.title()) + " takes floats, but " + op.name(first) + " is " +
-            code(values::name(input->dtype)));
+    op.refuse_dtype(DtypeNeed::floats, first);
     return nullptr;
   }
   return input;
@@ -43,9 +41,7 @@ Value norm_by_order(Op& op) {
     return op.fail(ProblemKind::argument,
         "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
   if (ord.is(Kind::string)) {
-    if (ord.text() != "fro" && ord.text() != "nuc")
-      return op.fail(ProblemKind::argument,
-          "`norm` knows the orders 'fro' and 'nuc', not '" + std::string(ord.text()) + "'");
+    if (ord.text() != "fro" && ord.text() != "nuc") return op.refuse_option("p", {"fro", "nuc"}, ord.text());
     const std::size_t over = given ? given->size()
         : op.argument("dim")       ? 2
         : input->shape.ndim_known  ? input->shape.dims.size()

@@ -64,8 +64,9 @@ namespace {
 Value some_tensor(Op& op) {
   const auto& operands = op.call.row.parameters;
   if (op.call.expr && op.is_number(operands[0].text()) && op.is_number(operands[1].text()))
-    return op.fail(
-        ProblemKind::argument, code(op.title()) + " takes a tensor, but both operands are numbers");
+    return op.fail(ProblemKind::argument,
+        interpreter::WrongKind{
+            interpreter::WrongKind::Need::tensor, interpreter::WrongKind::Has::numbers, op.taker(), {}, {}});
   return broadcasting(op);
 }
 // Their first operand is a tensor, the second may be a number. (The operators of Python turn round.)
@@ -92,13 +93,14 @@ Value with_dtype(Op& op, Value made, Dtype dtype) {
 Value divide(Op& op) {
   if (!op.argument("rounding_mode")) return broadcasting(op);
   if (const auto mode = op.text("rounding_mode"); mode && *mode != "floor" && *mode != "trunc")
-    return op.fail(ProblemKind::argument,
-        "`rounding_mode` of `div` is 'floor', 'trunc' or None, not '" + std::string(*mode) + "'");
+    return op.refuse_option("rounding_mode", {"floor", "trunc", "None"}, *mode);
   return with_dtype(op, broadcasting(op), op.promoted({"input", "other"}));
 }
 Value float_power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
-    return op.fail(ProblemKind::argument, "`float_power` takes a tensor, but both operands are numbers");
+    return op.fail(ProblemKind::argument,
+        interpreter::WrongKind{
+            interpreter::WrongKind::Need::tensor, interpreter::WrongKind::Has::numbers, op.taker(), {}, {}});
   const Dtype both = op.promoted({"input", "exponent"});
   return with_dtype(op, broadcasting(op),
       both == Dtype::unknown ? both
@@ -107,7 +109,9 @@ Value float_power(Op& op) {
 }
 Value power(Op& op) {
   if (op.call.expr && op.is_number("input") && op.is_number("exponent"))
-    return op.fail(ProblemKind::argument, "`pow` takes a tensor, but both operands are numbers");
+    return op.fail(ProblemKind::argument,
+        interpreter::WrongKind{
+            interpreter::WrongKind::Need::tensor, interpreter::WrongKind::Has::numbers, op.taker(), {}, {}});
   return broadcasting(op);
 }
 // -x and the like, which bools do not have.
@@ -141,9 +145,7 @@ Value subtract(Op& op) {
 bool has_bits(Op& op, std::string_view name) {
   const TensorState* state = op.tensor(name);
   if (!state || !values::is_floating(state->dtype) || state->maybe_array) return true;
-  op.fail(ProblemKind::dtype,
-      code(op.title()) + " takes integers and bools, and " + op.name(name) + " is " +
-          code(values::name(state->dtype)));
+  op.refuse_dtype(DtypeNeed::integers_or_bool, name);
   op.suggest_append(name, ".bool()", false);
   return false;
 }
@@ -151,8 +153,7 @@ Value bits(Op& op) { return has_bits(op, "input") && has_bits(op, "other") ? som
 Value inverted_bits(Op& op) { return has_bits(op, "input") ? same(op) : op.unknown(); }
 Value is_close(Op& op) {
   for (const std::string_view name : {"rtol", "atol"})
-    if (const auto tolerance = op.real(name); tolerance && *tolerance < 0)
-      return op.fail(ProblemKind::argument, std::string(name) + " of isclose is at least 0");
+    if (const auto tolerance = op.real(name); tolerance && *tolerance < 0) return op.refuse_value(name, 0);
   return only_tensors(op);
 }
 // Bool tensors are squared as integers.
@@ -187,9 +188,7 @@ Value where(Op& op) {
   if (!condition) return op.unknown();
   if (condition->dtype != Dtype::unknown && condition->dtype != Dtype::boolean &&
       condition->dtype != Dtype::uint8 && op.given("input"))
-    return op.fail(ProblemKind::dtype,
-        "`where` takes a condition of bool, but " + op.name("condition") + " is " +
-            code(values::name(condition->dtype)));
+    return op.refuse_dtype(DtypeNeed::condition, "condition");
   if (!op.given("input")) {
     const Dim count = count_of_nonzero(op, op.argument("condition"), op.expression("condition"));
     if (!condition->shape.ndim_known)
@@ -217,16 +216,13 @@ Value masked_fill(Op& op) {
   const TensorState* mask = op.tensor("mask");
   if (!input || !mask) return op.unknown();
   if (mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean && !mask->maybe_array) {
-    op.fail(ProblemKind::dtype,
-        "`masked_fill` takes a mask of `bool`, and " + op.name("mask") + " is " +
-            code(values::name(mask->dtype)));
+    op.refuse_dtype(DtypeNeed::mask, "mask");
     op.suggest_append("mask", ".bool()", false);
     return op.unknown();
   }
   if (const TensorState* value = op.tensor("value");
       value && value->shape.ndim_known && !value->shape.dims.empty())
-    return op.fail(ProblemKind::argument,
-        "`masked_fill` takes one value, but " + op.name("value") + " has shape " + op.words(value->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::element}, "value");
   // float16 ends at 65,504; infinity it has.
   constexpr double largest_half = 65504;
   if (const Value value = op.argument("value"); value.is(Kind::real) && input->dtype == Dtype::float16 &&
@@ -240,8 +236,7 @@ Value masked_fill(Op& op) {
 
 Value polygamma(Op& op) {
   const TensorState* input = op.expect("input");
-  if (op.integer("n") < 0 && op.integer("n"))
-    return op.fail(ProblemKind::argument, "`polygamma` takes a derivative n of at least 0");
+  if (op.integer("n") < 0 && op.integer("n")) return op.refuse_value("n", 0);
   return input ? op.result(input->shape) : op.unknown();
 }
 Value clamp(Op& op) {
@@ -259,13 +254,9 @@ bool quantizes(Op& op) {
   const auto low = op.integer("quant_min"), high = op.integer("quant_max"), zero = op.integer("zero_point");
   const std::string title = code(op.title());
   if (low && high && *low > *high)
-    op.fail(ProblemKind::argument,
-        title + " takes a `quant_min` of at most `quant_max`, and " + std::to_string(*low) +
-            " is more than " + std::to_string(*high));
+    op.refuse_value("quant_min", {}, static_cast<double>(*high), op.dim(*low));
   else if (low && high && zero && (*zero < *low || *zero > *high))
-    op.fail(ProblemKind::argument,
-        title + " takes a `zero_point` between `quant_min` and `quant_max`, and " + std::to_string(*zero) +
-            " is not between " + std::to_string(*low) + " and " + std::to_string(*high));
+    op.refuse_value("zero_point", static_cast<double>(*low), static_cast<double>(*high), op.dim(*zero));
   return !op.failed();
 }
 Value quantized_by_tensor(Op& op) { return quantizes(op) ? same(op) : op.unknown(); }
@@ -275,8 +266,7 @@ Value quantized_by_channel(Op& op) {
   if (!input || !scale || !zero) return op.unknown();
   const std::string title = code(op.title());
   if (scale->shape.ndim_known && scale->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument,
-        title + " takes a `scale` of one dimension, and it has shape " + op.words(scale->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::vector}, "scale");
   if (zero->dtype == Dtype::int64) {
     op.fail(ProblemKind::dtype,
         title + " takes a `zero_point` of `int32` or of floating point, and it is `int64`");
@@ -285,9 +275,7 @@ Value quantized_by_channel(Op& op) {
   }
   const Value result = same(op);
   const auto at = op.integer("axis");
-  if (at && *at < 0)
-    return op.fail(
-        ProblemKind::argument, title + " takes an `axis` of at least 0, and not " + std::to_string(*at));
+  if (at && *at < 0) return op.refuse_value("axis", 0, {}, op.dim(*at));
   if (!input->shape.ndim_known || !scale->shape.ndim_known) return result;
   const auto axis = op.axis("axis", input->shape.dims.size());
   if (op.failed()) return op.unknown();

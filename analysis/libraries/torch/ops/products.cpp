@@ -56,8 +56,7 @@ bool dtypes_fit(Op& op, Value left, Value right) {
   };
   if (cast(a->dtype) && cast(b->dtype) && (op.run.casting() || !op.run.knows_default_device())) return true;
   op.fail(ProblemKind::dtype,
-      code(op.title()) + " takes operands of one dtype, and is given " + code(values::name(a->dtype)) +
-          " and " + code(values::name(b->dtype)));
+      interpreter::MixedDtypes{op.taker(), "the first", "the second", a->dtype, b->dtype});
   return false;
 }
 
@@ -191,8 +190,7 @@ Value grouped(Op& op) {
     if (const Shape& shape = op.shape(name);
         shape.ndim_known && shape.dims.size() != 2 && shape.dims.size() != 3)
       return op.fail(ProblemKind::product,
-          code(op.title()) + " takes tensors of 2 or 3 dimensions, but " + op.name(name) + " has shape " +
-              op.words(shape));
+          interpreter::WrongShape{op.taker(), ShapeNeed::between(2, 3), op.name(name), shape});
   const bool parted = op.tensor("offs");
   // With offsets one of the two is a matrix.
   if (parted && has_rank(op.shape(right_name), 3) &&

@@ -84,9 +84,7 @@ Value item(Op& op) {
   if (state && state->shape.ndim_known) {
     const Int count = op.product(state->shape.dims);
     if (count && op.s.compare(Compare::eq, count, op.s.constant(1)) == Answer::no)
-      return op.fail(ProblemKind::argument,
-          "`item` takes a tensor of one element, but " + op.name("input") + " has shape " +
-              op.words(state->shape));
+      return op.refuse_shape(ProblemKind::argument, {ShapeNeed::element}, "input");
   }
   const values::Content* content = op.content(self(op));
   return element_of(op, content && content->numbers.size() == 1 ? content : nullptr, 0);
@@ -212,7 +210,7 @@ Value to(Op& op) {
     else if (key == "other" || key == "tensor")
       convert(op, state, given);
     else if (key != "non_blocking" && key != "copy" && key != "memory_format")
-      return op.fail(ProblemKind::argument, "`to` has no argument " + code(key));
+      return op.fail(ProblemKind::argument, interpreter::NoSuchArgument{op.taker(), std::string(key), {}});
   }
   if (from_meta && state.device && !is_meta(*state.device))
     return op.fail(ProblemKind::device,
@@ -281,9 +279,7 @@ Value pairs_as_complex(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.ndim_known && (shape.dims.empty() || op.equal(shape.dims.back(), 2) == Answer::no))
-    return op.fail(ProblemKind::argument,
-        "`view_as_complex` takes pairs of floats in the last dimension, but " + op.name("input") +
-            " has shape " + op.words(shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::pairs}, "input");
   if (!shape.dims.empty()) shape.dims.pop_back();
   return op.result(shape, complex_part(input->dtype));
 }
@@ -291,9 +287,7 @@ Value complex_as_pairs(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
   if (input->dtype != Dtype::unknown && !is_complex(input->dtype))
-    return op.fail(ProblemKind::dtype,
-        "`view_as_real` takes complex numbers, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)));
+    return op.refuse_dtype(DtypeNeed::complex, "input");
   Shape shape = input->shape;
   shape.dims.push_back(op.dim(2));
   return op.result(shape, is_complex(input->dtype) ? real_part(input->dtype) : Dtype::unknown);
@@ -322,8 +316,9 @@ Value variable(Op& op) {
   if (!data) return op.result({true, {Dim{}}});
   if (data.is(Kind::list) || data.is(Kind::tuple))
     return op.fail(ProblemKind::argument,
-        "`Variable` takes a tensor, and is given a " + std::string(data.is(Kind::list) ? "list" : "tuple") +
-            ": \"Variable data has to be a tensor\"");
+        interpreter::WrongKind{interpreter::WrongKind::Need::tensor,
+            data.is(Kind::list) ? interpreter::WrongKind::Has::list : interpreter::WrongKind::Has::tuple,
+            op.taker(), op.name("data"), {}});
   const TensorState* from = op.expect("data");
   if (!from) return op.unknown();
   TensorState state = *from;
@@ -356,9 +351,7 @@ Value set_requires_grad(Op& op) {
 Value filled(Op& op) {
   const TensorState* value = op.tensor("value");
   if (value && value->shape.ndim_known && !value->shape.dims.empty())
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " takes one value, but " + op.name("value") + " has shape " +
-            op.words(value->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::element}, "value");
   return the_tensor(op);
 }
 Value filled_copy(Op& op) {
@@ -382,8 +375,7 @@ Value filled_at_random(Op& op) {
 }
 namespace {
 Value filled_normal(Op& op) {
-  if (const auto deviation = op.real("std"); deviation && *deviation < 0)
-    return op.fail(ProblemKind::argument, "`normal_` takes a std of at least 0");
+  if (const auto deviation = op.real("std"); deviation && *deviation < 0) return op.refuse_value("std", 0);
   return filled_at_random(op);
 }
 Value uniform(Op& op) {
@@ -393,8 +385,7 @@ Value uniform(Op& op) {
   return filled_at_random(op);
 }
 Value bernoulli(Op& op) {
-  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1))
-    return op.fail(ProblemKind::argument, "`bernoulli_` takes a p between 0 and 1");
+  if (const auto p = op.real("p"); p && (*p < 0 || *p > 1)) return op.refuse_value("p", 0, 1);
   return filled_at_random(op);
 }
 // What is copied is broadcast to the tensor.
@@ -409,8 +400,8 @@ Value copy(Op& op) {
     }
     if (!fits)
       return op.fail(ProblemKind::broadcast,
-          op.name("src") + " has shape " + op.words(from->shape) + " and cannot be copied into " +
-              op.name("input") + ", which is " + op.words(into->shape));
+          interpreter::DoesNotFit{interpreter::DoesNotFit::Act::copy, op.name("src"), from->shape,
+              op.name("input"), into->shape});
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});
   TensorState state = *into;

@@ -51,9 +51,7 @@ Shape reduced_to_one(Op& op, const Shape& shape, Known keep) {
 Shape reduced(Op& op, const Shape& shape, std::string_view dim) {
   constexpr std::size_t most_dims = 64;  // PyTorch keeps the dimensions as the bits of one number
   if (shape.ndim_known && shape.dims.size() > most_dims) {
-    op.fail(ProblemKind::argument,
-        code(op.title()) + " takes tensors of up to 64 dimensions, and this one has " +
-            std::to_string(shape.dims.size()));
+    op.refuse_shape(ProblemKind::argument, ShapeNeed::at_most(64), "input");
     return {};
   }
   const Known keep = op.flag("keepdim");
@@ -182,10 +180,7 @@ Value hash(Op& op) {
   if (const auto mode = op.integer("mode"); mode && *mode != 0)
     return op.fail(
         ProblemKind::argument, "`hash_tensor` knows mode 0 alone, and is given " + std::to_string(*mode));
-  if (is_complex(input->dtype))
-    return op.fail(ProblemKind::dtype,
-        "`hash_tensor` takes real numbers, but " + op.name("input") + " is " +
-            code(values::name(input->dtype)));
+  if (is_complex(input->dtype)) return op.refuse_dtype(DtypeNeed::real, "input");
   return reduce(op, Dtype::unknown);
 }
 Value norm(Op& op) {
@@ -232,20 +227,15 @@ Value least_and_greatest(Op& op) {
 Value quantile(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
-  if (const auto q = op.real("q"); q && (*q < 0 || *q > 1))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a q between 0 and 1");
+  if (const auto q = op.real("q"); q && (*q < 0 || *q > 1)) return op.refuse_value("q", 0, 1);
   Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
   if (op.is_number("q")) return op.result(shape, input->dtype);
   const TensorState* q = op.tensor("q");
   if (!q || !q->shape.ndim_known) return op.unknown();
-  if (q->shape.dims.size() > 1)
-    return op.fail(ProblemKind::argument,
-        "q of " + code(op.title()) + " is a number or a vector, and here of shape " + op.words(q->shape));
+  if (q->shape.dims.size() > 1) return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_most(1), "q");
   if (q->dtype != Dtype::unknown && input->dtype != Dtype::unknown && q->dtype != input->dtype)
-    return op.fail(ProblemKind::dtype,
-        "q of " + code(op.title()) + " is " + code(values::name(q->dtype)) + ", but " + op.name("input") +
-            " is " + code(values::name(input->dtype)));
+    return op.refuse_dtypes("q", "input");
   if (!q->shape.dims.empty()) {
     if (!shape.ndim_known) return op.unknown();
     shape.dims.insert(shape.dims.begin(), q->shape.dims.front());
@@ -256,8 +246,7 @@ Value trace(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() != 2)
-    return op.fail(ProblemKind::argument,
-        "`trace` takes a matrix, but " + op.name("input") + " has shape " + op.words(input->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::matrix}, "input");
   return op.result({true, {}}, is_integral(input->dtype) ? Dtype::int64 : input->dtype);
 }
 Value distance(Op& op) {

@@ -20,8 +20,7 @@ Value diff(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (shape.ndim_known && shape.dims.empty())
-    return op.fail(ProblemKind::argument,
-        "`diff` takes a tensor of at least one dimension, but " + op.name("input") + " has none");
+    return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(1), "input");
   const auto n = op.integer("n");
   if (n && *n < 0)
     return op.fail(ProblemKind::argument, "`diff` is asked for differences of order " + std::to_string(*n));
@@ -74,9 +73,7 @@ Value gradient(Op& op) {
   }
   if (spacing.is(Kind::list) || spacing.is(Kind::tuple))
     if (const auto items = op.run.elements(spacing, op.call.place); items && items->size() != count)
-      return op.fail(ProblemKind::argument,
-          "`gradient` is given " + std::to_string(items->size()) + " spacings for " + std::to_string(count) +
-              " dimensions");
+      return op.refuse_count(ProblemKind::argument, items->size(), "spacing", count, "dimension");
   for (const std::size_t at : over)
     if (order && op.value(shape.dims[at]) && *op.value(shape.dims[at]) < *order + 1)
       return op.fail(ProblemKind::argument,
@@ -96,9 +93,7 @@ Value area(Op& op) {
   const TensorState* x = op.tensor("x");
   if (op.argument("x") && !x) return op.unknown();
   if (!shape.ndim_known || (x && !x->shape.ndim_known)) return op.unknown();
-  if (shape.dims.empty())
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " takes a tensor of at least one dimension, but " + op.name("y") + " has none");
+  if (shape.dims.empty()) return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(1), "y");
   const auto at = op.axis("dim", shape.dims.size());
   if (!at) return op.unknown();
   if (x && x->shape.dims.size() > 1) {

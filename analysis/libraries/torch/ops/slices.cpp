@@ -48,10 +48,7 @@ Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice, const syn
     if (!step.is(Kind::integer)) return {};
     stride = step.integer();
     if (op.s.compare(Compare::le, stride, zero) == Answer::yes) {
-      op.raising("ValueError")
-          .fail(ProblemKind::index,
-              "The step of a slice of a tensor has to be positive, and " + op.words(op.dim(stride)) +
-                  " is not: flip turns a tensor around");
+      op.raising("ValueError").refuse_value("step", 1, {}, op.dim(stride));
       return {};
     }
   }

@@ -61,7 +61,7 @@ Value top_k(Op& op) {
   const auto axes = named_axes(op, shape, "dim");
   if (op.failed()) return op.unknown();
   if (k && op.s.compare(Compare::lt, k, op.s.constant(0)) == Answer::yes)
-    return op.fail(ProblemKind::index, "`topk` is asked for " + op.words(op.dim(k)) + " elements");
+    return op.refuse_number("elements", op.dim(k), {}, ProblemKind::index);
   if (!axes) {
     if (shape.ndim_known)
       shape.dims.assign(shape.dims.size(), Dim{});
@@ -128,9 +128,7 @@ Value searched(Op& op) {
   const Dtype dtype = small == Known::yes ? Dtype::int32 : small == Known::no ? Dtype::int64 : Dtype::unknown;
   const TensorState* sorted = op.tensor(buckets ? "boundaries" : "sorted_sequence");
   if (buckets && sorted && sorted->shape.ndim_known && sorted->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument,
-        "`bucketize` takes boundaries of one dimension, but " + op.name("boundaries") + " has shape " +
-            op.words(sorted->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::vector}, "boundaries");
   if (op.is_number(values_name)) return op.result({true, {}}, dtype);
   const TensorState* wanted = op.tensor(values_name);
   if (!wanted) return op.result({}, dtype);

@@ -14,9 +14,7 @@ std::optional<Shape> multiplied(Op& op, std::string_view first, std::string_view
   if (!a || !b || !a->shape.ndim_known || !b->shape.ndim_known) return std::nullopt;
   for (const auto& [name, state] : {std::pair{first, a}, std::pair{second, b}})
     if (state->shape.dims.size() != 2) {
-      op.fail(ProblemKind::product,
-          code(op.title()) + " takes matrices, but " + op.name(name) + " has shape " +
-              op.words(state->shape));
+      op.refuse_shape(ProblemKind::product, {ShapeNeed::matrices}, name);
       return std::nullopt;
     }
   if (op.never_equal(a->shape.dims[1], b->shape.dims[0])) {

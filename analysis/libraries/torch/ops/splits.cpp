@@ -42,8 +42,7 @@ std::optional<std::size_t> divided(Op& op, Shape& shape, Value& made) {
   }
   shape = input->shape;
   if (shape.ndim_known && shape.dims.empty()) {
-    made = op.fail(ProblemKind::index,
-        code(op.title()) + " needs at least one dimension, but " + op.name("input") + " has none");
+    made = op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(1), "input");
     return std::nullopt;
   }
   const auto at = find_dim(op, shape, "dim");
@@ -59,7 +58,7 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
   Int total = op.s.constant(0);
   for (const Int size : sizes) {
     if (const auto value = size ? op.s.value(size) : std::nullopt; value && *value < 0)
-      return op.fail(ProblemKind::argument, "A part of size " + std::to_string(*value) + " is impossible");
+      return op.refuse_number({}, op.dim(*value));
     total = op.add(total, size);
   }
   if (total && op.equal(whole, op.dim(total)) == Answer::no)
@@ -93,7 +92,7 @@ Value split(Op& op) {
   if (!size) return pieces_unknown(op, shape, at);
   if (const auto value = op.s.value(size);
       value && (*value < 0 || (*value == 0 && op.equal(whole, 0) == Answer::no)))
-    return op.fail(ProblemKind::argument, "Parts of size " + std::to_string(*value) + " are impossible");
+    return op.refuse_number({}, op.dim(*value));
   if (!whole.size) return pieces_unknown(op, shape, at);
   if (op.s.value(size) == 0) return op.tuple({piece(op, shape, *at, op.dim(std::int64_t{0}))});
   // n parts and what is left
@@ -139,9 +138,7 @@ Value chunk(Op& op) {
   if (!at) return made;
   const Int chunks = op.size("chunks");
   const auto count = chunks ? op.s.value(chunks) : std::nullopt;
-  if (count && *count <= 0)
-    return op.fail(
-        ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " chunks");
+  if (count && *count <= 0) return op.refuse_number("chunks", op.dim(*count));
   const Dim whole = shape.dims[*at];
   if (!chunks) return pieces_unknown(op, shape, at);
   if (!whole.size) {
@@ -210,9 +207,7 @@ Value tensor_split_at(Op& op, const Shape& shape, std::size_t at) {
                                                    : nullptr;
   const auto count = parts_asked ? op.s.value(parts_asked) : std::nullopt;
   if (!count) return pieces_unknown(op, shape, at);
-  if (*count <= 0)
-    return op.fail(
-        ProblemKind::argument, "A tensor cannot be divided into " + std::to_string(*count) + " parts");
+  if (*count <= 0) return op.refuse_number("parts", op.dim(*count));
   if (*count > most_pieces) return pieces_unknown(op, shape, at, op.s.constant(*count));
   std::vector<Value> parts;
   const Int number = op.s.constant(*count);
@@ -242,9 +237,7 @@ Value split_along(Op& op) {
   const std::string_view title = op.title();
   const std::size_t least = title == "hsplit" ? 1 : title == "vsplit" ? 2 : 3;
   if (shape.dims.size() < least)
-    return op.fail(ProblemKind::index,
-        std::string(title) + " needs at least " + count_of(least, "dimension") + ", but " + op.name("input") +
-            " has shape " + op.words(shape));
+    return op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(static_cast<int>(least)), "input");
   const std::size_t at = title == "vsplit" ? 0 : title == "dsplit" ? 2 : shape.dims.size() == 1 ? 0 : 1;
   if (const Value wanted = op.argument("indices_or_sections");
       wanted.is(Kind::integer) && shape.dims[at].size)

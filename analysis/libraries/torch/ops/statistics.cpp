@@ -11,9 +11,7 @@ Value bincount(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() != 1)
-    return op.fail(ProblemKind::argument,
-        "`bincount` takes a tensor of one dimension, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::argument, {ShapeNeed::vector}, "input");
   const TensorState* weights = op.tensor("weights");
   const Dtype dtype = !op.argument("weights") ? Dtype::int64
       : !weights                              ? Dtype::unknown
@@ -92,9 +90,7 @@ Value renorm(Op& op) {
   const TensorState* input = operand(op);
   if (!input) return op.unknown();
   if (input->shape.ndim_known && input->shape.dims.size() < 2)
-    return op.fail(ProblemKind::argument,
-        "`renorm` takes a tensor of at least two dimensions, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(2), "input");
   return has_axis(op, input->shape) ? op.result(input->shape, input->dtype) : op.unknown();
 }
 Value segments(Op& op) {

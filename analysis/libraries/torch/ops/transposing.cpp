@@ -126,10 +126,7 @@ Value transpose_2d(Op& op) {
   if (!input) return op.unknown();
   Shape shape = input->shape;
   if (!shape.ndim_known) return op.unknown();
-  if (shape.dims.size() > 2)
-    return op.fail(ProblemKind::index,
-        "`t` takes tensors of at most 2 dimensions, but " + op.name("input") + " has shape " +
-            op.words(shape));
+  if (shape.dims.size() > 2) return op.refuse_shape(ProblemKind::index, ShapeNeed::at_most(2), "input");
   return transpose_all(op);
 }
 // x.H: of a matrix
@@ -148,9 +145,7 @@ Value transpose_last(Op& op) {
   Shape shape = input->shape;
   if (shape.ndim_known && shape.dims.size() < 2)
     return shape.dims.empty() ? op.unknown()
-                              : op.fail(ProblemKind::index,
-                                    code(op.title()) + " needs at least 2 dimensions, but " +
-                                        op.name("input") + " has shape " + op.words(shape));
+                              : op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(2), "input");
   while (shape.dims.size() < 2) shape.dims.insert(shape.dims.begin(), Dim{});
   std::swap(shape.dims[shape.dims.size() - 1], shape.dims[shape.dims.size() - 2]);
   std::vector<Int> strides = input->strides;
@@ -189,8 +184,8 @@ Value permute(Op& op) {
     const auto place = op.axis(*at, rank);
     if (!place) return op.unknown();
     if (taken[*place])
-      return op.fail(ProblemKind::reshape,
-          "Dimension " + std::to_string(*at) + " comes twice in " + code(sizes_words(op, wanted->sizes)));
+      return op.fail(
+          ProblemKind::reshape, interpreter::DimensionTwice{*at, code(sizes_words(op, wanted->sizes))});
     taken[*place] = true;
     out.dims.push_back(shape.dims[*place]);
     if (*place < input->strides.size()) strides.push_back(input->strides[*place]);
@@ -206,8 +201,7 @@ Value movedim(Op& op) {
   const auto to = from ? op.axes("destination", rank) : std::nullopt;
   if (!from || !to) return op.unknown();
   if (from->size() != to->size())
-    return op.fail(ProblemKind::argument,
-        "`movedim` has " + count_of(from->size(), "source") + " and " + count_of(to->size(), "destination"));
+    return op.refuse_count(ProblemKind::argument, to->size(), "destination", from->size(), "source");
   if (rank == 0) return op.result(input->shape);
   std::vector<std::ptrdiff_t> order(rank, -1);
   std::vector<bool> used(rank, false);

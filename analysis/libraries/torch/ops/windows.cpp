@@ -11,17 +11,15 @@ Value signal_window(Op& op) {
   const std::string title(op.title());
   const Int size = op.size("M");
   if (size && op.s.compare(Compare::lt, size, op.s.constant(0)) == Answer::yes)
-    return op.fail(
-        ProblemKind::argument, title + " is asked for a window of " + op.words(op.dim(size)) + " points");
+    return op.refuse_number("points", op.dim(size));
   const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
   if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
     return op.fail(ProblemKind::dtype,
         title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
   for (const std::string_view positive : {"tau", "std"})
     if (const auto value = op.real(positive); value && *value <= 0)
-      return op.fail(ProblemKind::argument, title + " takes a positive " + std::string(positive));
-  if (const auto beta = op.real("beta"); beta && *beta < 0)
-    return op.fail(ProblemKind::argument, title + " takes a beta of at least 0");
+      return op.refuse_value(positive, 0, {}, {}, true);
+  if (const auto beta = op.real("beta"); beta && *beta < 0) return op.refuse_value("beta", 0);
   if (op.argument("center") && op.flag("sym") == Known::yes)
     return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
   if (const auto items = op.sequence("a"); items && items->empty())

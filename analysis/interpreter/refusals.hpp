@@ -1,0 +1,194 @@
+// Why an operator refuses its call, as types: what it needs, and what it was given. Rules write the words
+// (rules/shape/refusal_text.cpp). A text here is a name: of an operator or a parameter of PyTorch, or what
+// the program calls an operand. `Op` of libraries/table/op.hpp makes them.
+#pragma once
+
+#include "values/value.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace stepzero::interpreter {
+
+// What dimensions an operator takes: a number of them, and what they stand for where that is a word of its
+// own.
+struct ShapeNeed {
+  enum class Form : std::uint8_t {
+    dimensions,  // as many as `least` and `most` say
+    element,     // one element
+    vector,
+    vectors,  // each of several operands is one
+    matrix,
+    matrices,  // in the last two dimensions, or several operands
+    square,    // the same, with as many rows as columns
+    vector_or_matrix,
+    signal,   // of `fft`: at least one dimension
+    signals,  // of `stft`: one, or a batch of them
+    pairs,    // the last dimension holds two parts of a complex number
+  };
+  using enum Form;
+  Form form = dimensions;
+  int least = 0, most = -1;  // of dimensions; -1: any number
+
+  static ShapeNeed at_least(int ndim) { return {dimensions, ndim, -1}; }
+  static ShapeNeed at_most(int ndim) { return {dimensions, 0, ndim}; }
+  static ShapeNeed exactly(int ndim) { return {dimensions, ndim, ndim}; }
+  static ShapeNeed between(int least, int most) { return {dimensions, least, most}; }
+};
+
+enum class DtypeNeed : std::uint8_t {
+  floats,
+  real,
+  complex,
+  integers,
+  integers_or_bool,
+  mask,
+  condition,
+  int64_index,
+  short_index,  // int64 or int32
+  int64_class,
+};
+
+// The operand has another shape than the operator takes.
+struct WrongShape {
+  std::string taker;  // as code
+  ShapeNeed need;
+  std::string operand;
+  values::Shape shape;
+};
+struct WrongDtype {
+  std::string taker;
+  DtypeNeed need{};
+  std::string operand;
+  values::Dtype dtype{};
+};
+// Two operands that have to be of one dtype.
+struct MixedDtypes {
+  std::string taker;
+  std::string one, other;
+  values::Dtype first{}, second{};
+};
+// The layer or weight is made for `expected` of `unit` (features, channels, slopes), and the operand brings
+// others.
+struct WrongSize {
+  std::string taker;
+  std::string_view unit;
+  values::Dim expected;
+  std::string operand;
+  values::Dim arrives;
+  values::Shape shape;
+};
+// A number outside of what the parameter takes. A bound that is absent does not matter.
+struct OutOfRange {
+  std::string taker;
+  std::string_view parameter;
+  std::optional<double> least, most;
+  bool above = false;  // the least itself is refused, too
+  values::Dim given;   // unknown: not named
+};
+// A number asked for that there cannot be so many of: sizes, samples, windows.
+struct ImpossibleCount {
+  std::string taker;
+  std::string_view unit;  // "samples"; empty: it is a size
+  values::Dim asked;
+  values::Dim among;  // of how many, where that is what is wrong
+};
+// A text that is none of the options of the parameter.
+struct NoSuchOption {
+  std::string taker;
+  std::string_view parameter;
+  std::vector<std::string_view> options;
+  std::string given;
+};
+// As many of `unit` as of `per` were needed.
+struct WrongCount {
+  std::string taker;
+  std::size_t given = 0;
+  std::string_view unit;  // in the singular
+  std::size_t expected = 0;
+  std::string_view per;
+};
+// One size does not divide the other.
+struct NotDivisible {
+  std::string_view parameter;  // that says the size; empty: none does
+  values::Dim size;
+  std::string_view unit;  // "channels", without a parameter
+  values::Dim by;
+  std::string_view parts;  // "groups"
+};
+struct NoSuchArgument {
+  std::string taker;
+  std::string written, meant;  // `meant` may be empty
+};
+struct MissingArgument {
+  std::string taker;
+  std::string_view parameter;
+};
+struct TooManyArguments {
+  std::string taker;
+  std::size_t most = 0, given = 0;
+};
+// Something that is no tensor, or no number, where one is needed.
+struct WrongKind {
+  enum class Need : std::uint8_t { tensor, tensors, number, whole_number, whole_sizes } need{};
+  enum class Has : std::uint8_t { none, text, number, real, list, tuple, dict, numbers } has{};
+  std::string taker;
+  std::string operand;  // what was given, or its parameter; may be empty
+  std::string value;    // as written; may be empty
+};
+struct DimensionOutside {
+  std::int64_t dimension = 0;
+  std::size_t ndim = 0;
+};
+struct DimensionTwice {
+  std::int64_t dimension = 0;
+  std::string list;  // as code; may be empty
+};
+struct NoDimension {
+  std::string operand;
+  std::string_view purpose;  // "select from"
+};
+// Two shapes that do not broadcast, because of two sizes `at` dimensions from the right.
+struct NoBroadcast {
+  values::Shape one, other;
+  std::size_t at = 0;
+  values::Dim left, right;
+};
+// A shape that cannot be made the other one: written, copied or broadcast into it.
+struct DoesNotFit {
+  enum class Act : std::uint8_t { broadcast, copy, write, write_result } act{};
+  std::string operand;
+  values::Shape shape;
+  std::string into;
+  values::Shape other;
+};
+struct ResultDtype {
+  std::string taker;  // empty: written in place
+  values::Dtype result{}, target{};
+  std::string into;
+};
+// An element of the indices lies outside of what is indexed.
+struct IndexOutside {
+  std::string operand;  // the indices
+  values::Dim index;
+  std::string indexed;
+  values::Shape shape;
+  std::size_t axis = 0;
+  values::Dim size;
+};
+
+// The first: worded by the operator itself, since nothing else is refused in this way.
+using Refusal =
+    std::variant<std::string, WrongShape, WrongDtype, MixedDtypes, WrongSize, OutOfRange, ImpossibleCount,
+        NoSuchOption, WrongCount, NotDivisible, NoSuchArgument, MissingArgument, TooManyArguments, WrongKind,
+        DimensionOutside, DimensionTwice, NoDimension, NoBroadcast, DoesNotFit, ResultDtype, IndexOutside>;
+
+// Kept beside an event; a type of its own so that `events.hpp` need not know the cases.
+struct RefusalBox {
+  Refusal refusal;
+};
+
+}  // namespace stepzero::interpreter

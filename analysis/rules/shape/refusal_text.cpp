@@ -1,0 +1,265 @@
+#include "rules/shape/refusal_text.hpp"
+
+#include "interpreter/refusals.hpp"
+#include "values/devices.hpp"
+#include "values/shape_text.hpp"
+
+#include <cmath>
+#include <span>
+
+namespace stepzero::rules {
+
+namespace {
+
+using namespace interpreter;
+using Form = ShapeNeed::Form;
+
+std::string counted(std::size_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+// An option as Python writes it: a text in quotes.
+std::string quoted(std::string_view text) { return "`\"" + std::string(text) + "\"`"; }
+std::string listed(std::span<const std::string_view> options) {
+  std::string all;
+  for (std::size_t i = 0; i < options.size(); ++i)
+    all += (i == 0                           ? ""
+                   : i + 1 == options.size() ? " or "
+                                             : ", ") +
+        (options[i] == "None" ? std::string("`None`") : quoted(options[i]));
+  return all;
+}
+std::string number(double value) {
+  if (value == std::floor(value) && std::abs(value) < 1e15)
+    return std::to_string(static_cast<std::int64_t>(value));
+  std::string text = std::to_string(value);
+  while (text.ends_with('0')) text.pop_back();
+  return text;
+}
+
+std::string ndim_text(const ShapeNeed& need) {
+  const auto dimensions = [](int count) { return counted(static_cast<std::size_t>(count), "dimension"); };
+  if (need.least == need.most) return dimensions(need.least);
+  if (need.most < 0) return "at least " + dimensions(need.least);
+  if (need.least == 0) return "at most " + dimensions(need.most);
+  return std::to_string(need.least) + (need.most == need.least + 1 ? " or " : " to ") + dimensions(need.most);
+}
+
+std::string need_text(const ShapeNeed& need) {
+  switch (need.form) {
+  case Form::dimensions: return ndim_text(need);
+  case Form::element: return "one element";
+  case Form::vector: return "a vector";
+  case Form::vectors: return "vectors";
+  case Form::matrix: return "a matrix";
+  case Form::matrices: return "matrices";
+  case Form::square: return "square matrices";
+  case Form::vector_or_matrix: return "a vector or a matrix";
+  case Form::signal: return "a signal of at least 1 dimension";
+  case Form::signals: return "a signal or a batch of signals";
+  case Form::pairs: return "pairs of floats in the last dimension";
+  }
+  return {};
+}
+
+std::string_view need_text(DtypeNeed need) {
+  switch (need) {
+  case DtypeNeed::floats: return "floats";
+  case DtypeNeed::real: return "real numbers";
+  case DtypeNeed::complex: return "complex numbers";
+  case DtypeNeed::integers: return "integers";
+  case DtypeNeed::integers_or_bool: return "integers or `bool`";
+  case DtypeNeed::mask: return "a mask of `bool`";
+  case DtypeNeed::condition: return "a condition of `bool`";
+  case DtypeNeed::int64_index: return "indices of `int64`";
+  case DtypeNeed::short_index: return "indices of `int64` or `int32`";
+  case DtypeNeed::int64_class: return "classes as `int64`";
+  }
+  return {};
+}
+
+std::string_view text_of(WrongKind::Has has) {
+  switch (has) {
+  case WrongKind::Has::none: return "`None`";
+  case WrongKind::Has::text: return "a string";
+  case WrongKind::Has::number: return "a number";
+  case WrongKind::Has::real: return "a float";
+  case WrongKind::Has::list: return "a list";
+  case WrongKind::Has::tuple: return "a tuple";
+  case WrongKind::Has::dict: return "a dict";
+  case WrongKind::Has::numbers: return "numbers";
+  }
+  return {};
+}
+
+// One template for each case of a refusal.
+class Templates {
+public:
+  explicit Templates(const Record& record) : record_(record) {}
+
+  std::string operator()(const std::string& text) const { return text; }
+
+  std::string operator()(const WrongShape& it) const {
+    const bool is_number = it.shape.ndim_known && it.shape.dims.empty();
+    return it.taker + " takes " + need_text(it.need) + ", but " + it.operand +
+        (is_number ? " is a single number, of shape `[]`" : " has shape " + words(it.shape));
+  }
+
+  std::string operator()(const WrongDtype& it) const {
+    return it.taker + " takes " + std::string(need_text(it.need)) + ", but " + it.operand + " is " +
+        words(it.dtype);
+  }
+
+  std::string operator()(const MixedDtypes& it) const {
+    return it.taker + " takes operands of one dtype, but " + it.one + " is " + words(it.first) + " and " +
+        it.other + " is " + words(it.second);
+  }
+
+  std::string operator()(const WrongSize& it) const {
+    const bool is_one = record_.symbols.value(it.expected.size) == 1;
+    const std::string_view unit = is_one && it.unit.ends_with('s') ? it.unit.substr(0, it.unit.size() - 1)
+                                                                   : it.unit;
+    return it.taker + " takes " + words(it.expected) + " " + std::string(unit) + ", but " + it.operand +
+        " has " + words(it.arrives) + ": it is " + words(it.shape);
+  }
+
+  std::string operator()(const OutOfRange& it) const {
+    const std::string parameter = values::code(it.parameter);
+    std::string range;
+    if (it.least && it.most)
+      range = "between " + number(*it.least) + " and " + number(*it.most);
+    else if (it.least)
+      range = (it.above ? "above " : "of at least ") + number(*it.least);
+    else if (it.most)
+      range = "of at most " + number(*it.most);
+    return it.taker + " takes a " + parameter + " " + range +
+        (it.given.size ? ", not " + words(it.given) : "");
+  }
+
+  std::string operator()(const ImpossibleCount& it) const {
+    return it.taker + " is asked for " +
+        (it.unit.empty() ? "a size of " + words(it.asked) : words(it.asked) + " " + std::string(it.unit)) +
+        (it.among.size ? " of " + words(it.among) : "");
+  }
+
+  std::string operator()(const NoSuchOption& it) const {
+    return values::code(it.parameter) + " of " + it.taker + " is " + listed(it.options) + ", not " +
+        quoted(it.given);
+  }
+
+  std::string operator()(const WrongCount& it) const {
+    return it.taker + " is given " + counted(it.given, it.unit) + " for " + counted(it.expected, it.per);
+  }
+
+  std::string operator()(const NotDivisible& it) const {
+    return (it.parameter.empty() ? words(it.size) + " " + std::string(it.unit)
+                                 : values::code(std::string(it.parameter) + "=" + words(it.size))) +
+        " cannot be divided into " + words(it.by) + " " + std::string(it.parts);
+  }
+
+  std::string operator()(const NoSuchArgument& it) const {
+    return it.taker + " has no argument " + values::code(it.written) +
+        (it.meant.empty() ? "" : ". Did you mean " + values::code(it.meant) + "?");
+  }
+
+  std::string operator()(const MissingArgument& it) const {
+    return it.taker + " is called without its argument " + values::code(it.parameter);
+  }
+
+  std::string operator()(const TooManyArguments& it) const {
+    return it.taker + " takes " + counted(it.most, "positional argument") + " but is given " +
+        std::to_string(it.given);
+  }
+
+  std::string operator()(const WrongKind& it) const {
+    const std::string has(text_of(it.has));
+    switch (it.need) {
+    case WrongKind::Need::tensor:
+      return it.taker + " takes a tensor, but " +
+          (it.operand.empty() ? "both operands are " + has : it.operand + " is " + has);
+    case WrongKind::Need::tensors: return it.taker + " takes tensors, but " + it.operand + " is " + has;
+    case WrongKind::Need::number:
+      return it.taker + " takes a number as " + it.operand + ", but " + quoted(it.value) + " is " + has;
+    case WrongKind::Need::whole_number:
+      return it.taker + " takes whole numbers, but " + it.operand + " is " + has + ": " + it.value +
+          ". Use `//`, or `int()`";
+    case WrongKind::Need::whole_sizes:
+      return it.taker + " takes whole numbers as sizes, but one of them is " + has +
+          (it.value.empty() ? "" : ": " + it.value) + ". Use `//`, or `int()`";
+    }
+    return {};
+  }
+
+  std::string operator()(const DimensionOutside& it) const {
+    const auto range = static_cast<std::int64_t>(it.ndim == 0 ? 1 : it.ndim);
+    return "Dimension " + std::to_string(it.dimension) + " is outside a tensor of " +
+        counted(it.ndim, "dimension") + ": PyTorch takes " + std::to_string(-range) + " to " +
+        std::to_string(range - 1);
+  }
+
+  std::string operator()(const DimensionTwice& it) const {
+    return "Dimension " + std::to_string(it.dimension) + " is named twice" +
+        (it.list.empty() ? "" : " in " + it.list);
+  }
+
+  std::string operator()(const NoDimension& it) const {
+    return it.operand + " has no dimension to " + std::string(it.purpose);
+  }
+
+  std::string operator()(const NoBroadcast& it) const {
+    return "Shapes " + words(it.one) + " and " + words(it.other) + " do not broadcast: dimension " +
+        std::to_string(-1 - static_cast<std::ptrdiff_t>(it.at)) + " has sizes " + words(it.left) + " and " +
+        words(it.right) + ", and neither is 1";
+  }
+
+  std::string operator()(const DoesNotFit& it) const {
+    switch (it.act) {
+    case DoesNotFit::Act::broadcast:
+      return it.operand + " has shape " + words(it.shape) + " and cannot be broadcast to " + it.into +
+          (it.into.empty() ? "" : ", which has shape ") + words(it.other);
+    case DoesNotFit::Act::copy:
+      return it.operand + " has shape " + words(it.shape) + " and cannot be copied into " + it.into +
+          ", which has shape " + words(it.other);
+    case DoesNotFit::Act::write:
+      return "A value of shape " + words(it.shape) + " cannot be written into a part of shape " +
+          words(it.other);
+    case DoesNotFit::Act::write_result:
+      return "The result has shape " + words(it.shape) + " and cannot be written into " + it.into +
+          ", which has shape " + words(it.other);
+    }
+    return {};
+  }
+
+  std::string operator()(const ResultDtype& it) const {
+    return "The result" + (it.taker.empty() ? "" : " of " + it.taker) + " is " + words(it.result) +
+        " and cannot be written into " + it.into + ", which is " + words(it.target);
+  }
+
+  std::string operator()(const IndexOutside& it) const {
+    return it.operand + " holds " + words(it.index) + ", but dimension " + std::to_string(it.axis) + " of " +
+        it.indexed + " " + words(it.shape) + " has " + words(it.size);
+  }
+
+private:
+  std::string words(const values::Shape& shape) const {
+    return values::code(values::shape_text(record_.symbols, shape));
+  }
+  std::string words(const values::Dim& dim) const { return values::size_text(record_.symbols, dim); }
+  static std::string words(values::Dtype dtype) { return values::code(values::name(dtype)); }
+
+  const Record& record_;
+};
+
+}  // namespace
+
+std::string text_of(const Record& record, const ProblemEvent& problem) {
+  return problem.refusal ? std::visit(Templates(record), problem.refusal->refusal) : problem.text;
+}
+
+void relate_evidence(
+    const Record& record, const Report& report, Finding& finding, const ProblemEvent& problem) {
+  for (const values::Dim& size : problem.sizes)
+    report.relate(finding, size.origin->place, values::size_text(record.symbols, size) + " comes from here");
+  for (const auto& [place, text] : problem.evidence) report.relate(finding, place, text);
+}
+
+}  // namespace stepzero::rules
