@@ -56,7 +56,8 @@ bool may_be_renamed(const Record& record, const Shape& from, const Shape& to) {
 }
 
 // Sizes that stand for all: numbers that have nothing in common, so that what is equal among them is equal by
-// the program. Known sizes are themselves.
+// the program. Known sizes are themselves. Rounded down, as by strides, numbers may meet by chance: what is
+// equal is so among other numbers, too.
 class Sample {
 public:
   // Of two shapes with as many elements; absent where no numbers are found that give as many.
@@ -73,15 +74,17 @@ public:
 private:
   explicit Sample(const Record& record) : record_(record) {}
   bool holds(symbolic::Cond condition) const {
-    return record_.symbols.evaluate(condition, numbers_) == symbolic::Answer::yes;
+    return record_.symbols.evaluate(condition, numbers_) == symbolic::Answer::yes &&
+        record_.symbols.evaluate(condition, others_) != symbolic::Answer::no;
   }
 
   const Record& record_;
-  std::vector<symbolic::Assignment> numbers_;
+  std::vector<symbolic::Assignment> numbers_, others_;
 };
 
 std::optional<Sample> Sample::of(const Record& record, const Shape& from, const Shape& to) {
   constexpr std::int64_t primes[] = {101, 103, 107, 109, 113, 127};
+  constexpr std::int64_t other_primes[] = {199, 151, 181, 157, 193, 163};
   std::vector<Int> atoms;
   for (const Shape* shape : {&from, &to})
     for (const Dim& dim : shape->dims)
@@ -92,12 +95,16 @@ std::optional<Sample> Sample::of(const Record& record, const Shape& from, const 
   // Where one is divided by others, as the width by the number of heads, it is a multiple of them.
   for (std::size_t divided = 0; divided <= atoms.size(); ++divided) {
     Sample sample(record);
-    for (std::size_t i = 0; i < atoms.size(); ++i) {
-      std::int64_t number = primes[i];
-      for (std::size_t k = 0; i + 1 == divided && k < atoms.size(); ++k)
-        if (k != i) number *= primes[k];
-      sample.numbers_.push_back({atoms[i], number});
-    }
+    const auto assign = [&](const auto& own, std::vector<symbolic::Assignment>& numbers) {
+      for (std::size_t i = 0; i < atoms.size(); ++i) {
+        std::int64_t number = own[i];
+        for (std::size_t k = 0; i + 1 == divided && k < atoms.size(); ++k)
+          if (k != i) number *= own[k];
+        numbers.push_back({atoms[i], number});
+      }
+    };
+    assign(primes, sample.numbers_);
+    assign(other_primes, sample.others_);
     // Nothing is told by numbers of which a size becomes 0.
     const Int elements = sample.product(from, from.dims.size());
     if (!sample.equal(elements, record.symbols.constant(0)) &&
