@@ -154,6 +154,9 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
     for (Backward& backward : backwards_)
       if (!backward.stepped) backward.stepped = &event;
   if (event.row->operation != Operation::backward || !event.self_state()) return;
+  if (const Value kept = argument_of(record_, event, "retain_graph");
+      !kept || kept.is(Kind::none) || is_given_off(record_, event, "retain_graph"))
+    passed_.push_back(&event);
   // Of one line, what the last iteration leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
     return other.event->place == event.place && same_way(other.event->calls, event.calls);
@@ -317,11 +320,36 @@ void Account::add_graph(
       if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
     step.savings.push_back(std::move(saving));
   }
+  add_beside(step);
+  for (const Saving& saving : step.beside_savings)
+    for (const Saved& each : saving.kept)
+      if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
   step.microbatches = microbatches_of(record_, pipelines_, backward);
   if (step.microbatches) step.saved.add(s, kept_in_flight(*step.microbatches, graph, step.savings));
   if (!step.complete || (step.microbatches && !step.microbatches->known)) step.saved.miss();
   mark_trained(graph);
   steps_.push_back(std::move(step));
+}
+
+// What autograd keeps for tensors that have names while the backward runs, and no part in it.
+void Account::add_beside(StepAccount& step) const {
+  const OperationEvent& backward = *step.backward;
+  std::vector<const TensorState*> alive, passed;
+  for (std::size_t i = backward.row->parameters.size(); i < backward.arguments.size(); ++i)
+    if (const TensorState* state = backward.argument_state(i); state && Graph::requires_grad(*state))
+      alive.push_back(state);
+  if (alive.empty()) return;
+  for (const OperationEvent* event : passed_) {
+    if (event == &backward) break;
+    passed.push_back(event->self_state());
+  }
+  step.beside = step.graph->beside(alive, passed);
+  for (const Node& node : step.beside) {
+    Saving saving = saved_by(*step.graph, node, options_.device);
+    if (!saving.known) step.unknown.insert(std::string(node.made->row->path)), step.complete = false;
+    step.beside_savings.push_back(std::move(saving));
+  }
+  if (!step.graph->gaps_beside().empty()) step.complete = false;
 }
 
 // What was computed in front of the backward, and is kept for a later one of the same iteration.
@@ -349,6 +377,22 @@ std::vector<std::pair<Storage, Bytes>> Account::kept_for_others(const StepAccoun
     }
   }
   return kept;
+}
+
+void Account::add_kept_by_names(StepAccount& step) const {
+  std::unordered_set<Storage, StorageHash> seen;
+  for (const Saving& saving : step.savings)
+    for (const Saved& each : saving.kept) seen.insert(each.storage);
+  Bytes all;
+  for (const Saving& saving : step.beside_savings)
+    for (const Saved& each : saving.kept) {
+      if (each.held || !seen.insert(each.storage).second) continue;
+      all.add(record_.symbols, each.bytes);
+      if (std::ranges::none_of(
+              step.standing.waiting, [&](const auto& other) { return other.first == each.storage; }))
+        step.standing.waiting.emplace_back(each.storage, each.bytes);
+    }
+  step.standing.during.push_back({"kept for what else has a name", all});
 }
 
 void Account::add_peak(StepAccount& step) {
@@ -393,6 +437,7 @@ void Account::add_peak(StepAccount& step) {
     step.standing.temporary.add(s, optimizer.temporary);
   }
   step.standing.waiting = kept_for_others(step);
+  add_kept_by_names(step);
   if (step.microbatches)
     add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
   find_standing_gradients(step);

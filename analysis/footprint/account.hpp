@@ -30,7 +30,10 @@ struct StepAccount {
   const interpreter::LoopEvent* loop = nullptr;          // the innermost around it
   const interpreter::OperationEvent* stepped = nullptr;  // of an optimizer, the first after it
   std::unique_ptr<Graph> graph;
-  std::vector<Saving> savings;    // of each of its nodes
+  std::vector<Saving> savings;  // of each of its nodes
+  // Operations after other tensors that a name keeps alive, through which no backward went.
+  std::vector<Node> beside;
+  std::vector<Saving> beside_savings;
   std::set<std::string> unknown;  // operators of which nothing is known
   bool complete = true;
   std::optional<Microbatches> microbatches;
@@ -73,11 +76,13 @@ private:
   bool was_replaced(const Instance& model);
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,
       const interpreter::OperationEvent* stepped);
+  void add_beside(StepAccount& step) const;
   void mark_trained(const Graph& graph);
   void find_reach();
   bool is_all_reached(const StepAccount& step) const;
   void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
+  void add_kept_by_names(StepAccount& step) const;
   void add_peak(StepAccount& step);
   std::vector<std::pair<Storage, Bytes>> kept_for_others(const StepAccount& step) const;
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
@@ -100,7 +105,8 @@ private:
   std::vector<const interpreter::OperationEvent*> pipelines_;   // their steps
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;
-  std::vector<Value> values_;  // that the run came across
+  std::vector<const interpreter::OperationEvent*> passed_;  // backwards that keep no graph, in order
+  std::vector<Value> values_;                               // that the run came across
   std::optional<std::unordered_set<const Instance*>> replaced_;
   std::vector<ModelAccount> models_;
   std::vector<Optimizer> optimizers_;

@@ -203,15 +203,19 @@ private:
     };
     std::unordered_set<Storage, StorageHash> seen;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Sum> lines;
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i)
-      for (const Saved& each : account.savings[i].kept) {
-        if (each.held || !seen.insert(each.storage).second) continue;
-        const Producer& of = *graph.nodes()[i].made;
-        Sum& sum = lines[{of.born.chunk, of.born.span.begin}];
-        sum.of = &of;
-        sum.bytes.add(s_, each.bytes);
-        ++sum.count;
-      }
+    const auto add = [&](const std::vector<Node>& nodes, const std::vector<Saving>& savings) {
+      for (std::size_t i = 0; i < nodes.size(); ++i)
+        for (const Saved& each : savings[i].kept) {
+          if (each.held || !seen.insert(each.storage).second) continue;
+          const Producer& of = *nodes[i].made;
+          Sum& sum = lines[{of.born.chunk, of.born.span.begin}];
+          sum.of = &of;
+          sum.bytes.add(s_, each.bytes);
+          ++sum.count;
+        }
+    };
+    add(graph.nodes(), account.savings);
+    add(account.beside, account.beside_savings);
     count_flops(account, step);
     if (account.microbatches) {
       step.microbatches = account.microbatches->all;
@@ -264,7 +268,9 @@ private:
     return "";
   }
   void add_gaps(const StepAccount& account, Step& step) {
-    for (const Gap& gap : account.graph->gaps()) {
+    std::vector<Gap> gaps = account.graph->gaps();
+    gaps.insert(gaps.end(), account.graph->gaps_beside().begin(), account.graph->gaps_beside().end());
+    for (const Gap& gap : gaps) {
       Line line{gap_text(gap), where(gap.at ? gap.at->born : account.backward->place), {}};
       const auto same = std::ranges::find_if(step.gaps, [&](const Line& other) {
         return other.what == line.what && other.where.path == line.where.path &&

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace stepzero::footprint {
 
@@ -216,7 +217,7 @@ Same key_of(const Producer& made) {
 }  // namespace
 
 void Graph::walk(const TensorState& from, std::vector<Node>& into,
-    std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const {
+    std::unordered_map<const void*, std::size_t>& places, const Skips& skips) const {
   std::unordered_map<Same, std::size_t, SameHash> several;
   struct Open {
     const TensorState* state;
@@ -226,12 +227,12 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
   std::vector<Open> stack;
   std::unordered_set<const void*> begun;
   const auto push = [&](const TensorState* state) {
+    if (skips && skips(*state)) return;
     // It came from somewhere, and where is not known: from one of several paths, or from code that was not
     // seen.
     if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state))
       miss(stack.empty() ? nullptr : stack.back().state->made, Gap::What::origin);
     if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
-    if (std::ranges::find(end, state) != end.end()) return;
     if (is_kept_gradient(record_, *state->made)) miss(state->made, Gap::What::kept_gradient);
     if (!all_ && !requires_grad(*state)) return;
     if (begun.size() > most_nodes) return miss(nullptr, Gap::What::length);
@@ -309,7 +310,7 @@ Dtype Graph::dtype(const TensorState& state) const {
 Graph::Graph(const Record& record, const TensorState& loss,
     const std::unordered_map<const void*, const Held*>& held, Device device, bool all)
     : record_(record), held_(held), device_(device), all_(all) {
-  walk(loss, nodes_, places_, {});
+  walk(loss, nodes_, places_, nullptr);
   note_data();
   if (!loss.made) miss(nullptr, Gap::What::origin);
 }
@@ -364,13 +365,50 @@ void Graph::sort_by(const std::vector<std::uint32_t>& keys) {
 std::vector<Node> Graph::region(const Node& checkpoint) const {
   std::vector<Node> inside;
   std::unordered_map<const void*, std::size_t> places;
-  std::vector<const TensorState*> end;
-  for (const TensorState* each : checkpoint.made->states)
-    if (each) end.push_back(each);
+  const auto& inputs = checkpoint.made->states;
+  const auto is_input = [&](const TensorState& state) {
+    return std::ranges::find(inputs, &state) != inputs.end();
+  };
   for (const TensorState* result : checkpoint.made->listed)
-    if (result) walk(*result, inside, places, end);
+    if (result) walk(*result, inside, places, is_input);
   for (Node& node : inside) node.inside_checkpoint = true;
   return inside;
+}
+
+std::vector<Node> Graph::beside(
+    const std::vector<const TensorState*>& alive, const std::vector<const TensorState*>& passed) const {
+  std::unordered_set<const void*> seen;
+  std::unordered_set<Same, SameHash> several;
+  const auto note = [&](const TensorState& state) {
+    if (state.made && state.made->part >= 0) several.insert(key_of(*state.made));
+    return seen.insert(identity(&state)).second;
+  };
+  for (const Node& node : nodes_)
+    for (const TensorState* result : node.results) note(*result);
+  const auto is_seen = [&](const TensorState& state) {
+    return seen.contains(identity(&state)) ||
+        (state.made && state.made->part >= 0 && several.contains(key_of(*state.made)));
+  };
+  std::vector<Node> made;
+  if (std::ranges::all_of(alive, [&](const TensorState* state) { return is_seen(*state); })) return made;
+  std::vector<const TensorState*> open(passed);
+  while (!open.empty()) {
+    const TensorState& state = *open.back();
+    open.pop_back();
+    if (!state.made || !requires_grad(state) || held_.contains(identity(&state)) || !note(state)) continue;
+    for (const auto* list : {&state.made->states, &state.made->listed})
+      for (const TensorState* each : *list)
+        if (each) open.push_back(each);
+  }
+  std::vector<Gap> own = std::exchange(gaps_, {});
+  std::unordered_map<const void*, std::size_t> places;
+  for (const TensorState* state : alive) {
+    if (is_seen(*state)) continue;
+    walk(*state, made, places, is_seen);
+    for (const auto& [each, at] : places) seen.insert(each);
+  }
+  gaps_beside_ = std::exchange(gaps_, std::move(own));
+  return made;
 }
 
 }  // namespace stepzero::footprint

@@ -4,7 +4,9 @@
 
 #include "footprint/modules.hpp"
 
+#include <functional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace stepzero::footprint {
@@ -80,11 +82,19 @@ public:
   // The operations of a checkpointed region, in order, its inputs left out.
   std::vector<Node> region(const Node& checkpoint) const;
 
+  // The operations after other tensors that are alive, without those of this graph and those after the
+  // tensors of `passed`: what a backward went through keeps nothing.
+  std::vector<Node> beside(
+      const std::vector<const TensorState*>& alive, const std::vector<const TensorState*>& passed) const;
+  // What is not known of those.
+  const std::vector<Gap>& gaps_beside() const { return gaps_beside_; }
+
 private:
+  using Skips = std::function<bool(const TensorState&)>;
   void note_data();
   void miss(const Producer* at, Gap::What what) const;
   void walk(const TensorState& from, std::vector<Node>& into,
-      std::unordered_map<const void*, std::size_t>& places, const std::vector<const TensorState*>& end) const;
+      std::unordered_map<const void*, std::size_t>& places, const Skips& skips) const;
 
   const Record& record_;
   const std::unordered_map<const void*, const Held*>& held_;
@@ -93,7 +103,7 @@ private:
   mutable std::unordered_map<const void*, Dtype> dtypes_;
   std::vector<Node> nodes_;
   std::unordered_map<const void*, std::size_t> places_;  // by identity
-  mutable std::vector<Gap> gaps_;
+  mutable std::vector<Gap> gaps_, gaps_beside_;
 };
 
 // The same for all states of a tensor that came from one operation.

@@ -290,6 +290,45 @@ Value LibraryCalls::LibraryCall::operate(Call& made) {
   return result;
 }
 
+namespace {
+constexpr std::size_t most_named = 1'000;  // tensors that names keep alive at a backward
+
+// The tensors with a history that the names of the functions that run hold, in containers, too: autograd
+// keeps what their backward needs.
+template <class Resolve>
+void add_named_tensors(const Frame* frame, const Resolve& resolve, std::vector<Value>& found) {
+  const auto add = [&](const auto& self, Value value, int depth) -> void {
+    if (!value || depth < 0 || found.size() >= most_named) return;
+    value = resolve(value);
+    switch (value.kind) {
+    case Kind::tensor:
+      if (value.as<values::Tensor>()->now()->made && std::ranges::find(found, value) == found.end())
+        found.push_back(value);
+      return;
+    case Kind::choice:
+      self(self, value.as<values::Choice>()->yes, depth - 1);
+      self(self, value.as<values::Choice>()->no, depth - 1);
+      return;
+    case Kind::tuple:
+      for (const Value& item : value.as<values::Tuple>()->items) self(self, item, depth - 1);
+      return;
+    case Kind::list:
+      for (const Value& item : values::Heap::list_state(value)->items) self(self, item, depth - 1);
+      return;
+    case Kind::dict:
+      if (const auto state = value.as<values::Dict>()->state.value)
+        for (const auto& [key, item] : state.template as<values::DictState>()->items)
+          self(self, item, depth - 1);
+      return;
+    default: return;
+    }
+  };
+  constexpr int most_nested = 3;
+  for (; frame; frame = frame->outer)
+    for (const auto& [name, slot] : frame->scope->names.entries()) add(add, slot->value, most_nested);
+}
+}  // namespace
+
 void Interpreter::record_operation(const Call& called, Value result, Value extra_self) {
   if (called.row.operation == values::Operation::none || dry_runs_ > 0 || !noted_->matters(called)) return;
   if (called.row.operation == values::Operation::forward && forwards_ > 0) return;
@@ -308,6 +347,14 @@ void Interpreter::record_operation(const Call& called, Value result, Value extra
     event->arguments.insert(event->arguments.end(), called.rest.begin(), called.rest.end());
   if (called.row.operation == values::Operation::transfer)
     for (const auto& [name, value] : called.options) event->arguments.push_back(value);
+  // Who counts memory asks what else is alive then.
+  if (called.row.operation == values::Operation::backward &&
+      record_.conditions.contains(values::RecordCondition::counted)) {
+    std::vector<Value> named;
+    add_named_tensors(frame_, [&](Value value) { return resolve(value); }, named);
+    event->arguments.resize(std::max(event->arguments.size(), called.row.parameters.size()));
+    event->arguments.insert(event->arguments.end(), named.begin(), named.end());
+  }
   event->result = result;
   event->expected = expected_ > 0;
   event->around = around_;
