@@ -36,6 +36,14 @@ std::string number(double value) {
   return text;
 }
 
+// "an `axis`", "an `n`": a letter alone is read by its name.
+std::string with_article(std::string_view parameter) {
+  const bool is_vowel = !parameter.empty() &&
+      std::string_view(parameter.size() == 1 ? "aefhilmnorsx" : "aeiou").find(parameter[0]) !=
+          std::string_view::npos;
+  return (is_vowel ? "an " : "a ") + values::code(parameter);
+}
+
 std::string ndim_text(const ShapeNeed& need) {
   const auto dimensions = [](int count) { return counted(static_cast<std::size_t>(count), "dimension"); };
   if (need.least == need.most) return dimensions(need.least);
@@ -123,7 +131,6 @@ public:
   }
 
   std::string operator()(const OutOfRange& it) const {
-    const std::string parameter = values::code(it.parameter);
     std::string range;
     if (it.least && it.most)
       range = "between " + number(*it.least) + " and " + number(*it.most);
@@ -131,7 +138,7 @@ public:
       range = (it.above ? "above " : "of at least ") + number(*it.least);
     else if (it.most)
       range = "of at most " + number(*it.most);
-    return it.taker + " takes a " + parameter + " " + range +
+    return it.taker + " takes " + with_article(it.parameter) + " " + range +
         (it.given.size ? ", not " + words(it.given) : "");
   }
 
