@@ -4,6 +4,7 @@
 #include "values/limits.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace stepzero::interpreter {
 
@@ -20,9 +21,14 @@ std::string owner_of(Interpreter& run, const syntax::Expr& node, Place where, st
       {where.chunk, syntax::as<syntax::SubscriptExpr>(node).object->span});
   return values::is_quotable(owner) ? "`" + std::string(owner) + "`" : std::string(otherwise);
 }
-// A key as it is written: 'lr', 3.
+// A key: `lr`, `3`; a text that would read as a number keeps its quotes: `'3'`.
 std::string written(Interpreter& run, Value key) {
-  if (key.is(Kind::string)) return "`" + std::string(key.text()) + "`";
+  if (key.is(Kind::string)) {
+    const std::string text(key.text());
+    const bool reads_as_name = !text.empty() &&
+        (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_');
+    return reads_as_name ? "`" + text + "`" : "`'" + text + "'`";
+  }
   const auto number = run.to_constant(key);
   return number ? "`" + std::to_string(*number) + "`" : "?";
 }
