@@ -323,7 +323,7 @@ void add_named_tensors(const Frame* frame, const Resolve& resolve, std::vector<V
     default: return;
     }
   };
-  constexpr int most_nested = 3;
+  constexpr int most_nested = 3;  // lists of pairs of results: deeper ones hold no outputs of one step
   for (; frame; frame = frame->outer)
     for (const auto& [name, slot] : frame->scope->names.entries()) add(add, slot->value, most_nested);
 }
