@@ -18,12 +18,18 @@ using interpreter::Arguments;
 
 namespace {
 
-// `DropPath(rate) if rate > 0 else nn.Identity()`: the module on one side; absent if it is none, or not
-// known.
-Value side_of(Runtime& run, Value value, bool yes) {
-  if (!value.is(Kind::choice)) return {};
-  const Value side = run.resolve(yes ? value.as<values::Choice>()->yes : value.as<values::Choice>()->no);
-  return run.is_a(side, module_class) ? side : Value{};
+// `DropPath(rate) if rate > 0 else nn.Identity()`: calls `each` with every module that the value may be. Are
+// they all modules, that is known?
+template <class Each> bool each_of_choice(Runtime& run, Value value, const Each& each) {
+  value = run.resolve(value);
+  if (value.is(Kind::choice)) {
+    const auto* choice = value.as<values::Choice>();
+    const bool yes = each_of_choice(run, choice->yes, each), no = each_of_choice(run, choice->no, each);
+    return yes && no;
+  }
+  if (!run.is_a(value, module_class)) return false;
+  each(value);
+  return true;
 }
 
 enum class KnownParts { all, one_of_each_choice, some };
@@ -39,8 +45,8 @@ bool may_be_module(Runtime& run, Value value) {
   if (value.is(Kind::instance) && value.as<Instance>()->cls && value.as<Instance>()->cls->open) return true;
   return run.is_a(value, module_class);
 }
-// Calls `each` with the name and the value of every part, and with each of two modules of which one is the
-// part.
+// Calls `each` with the name and the value of every part, and with each of several modules of which one is
+// the part.
 template <class Each> KnownParts each_part(Runtime& run, const Instance& module, Each each) {
   static const Name items_name(values::ContainerState::items), names_name(values::ContainerState::names),
       dict_name(values::ContainerState::dict);
@@ -54,9 +60,8 @@ template <class Each> KnownParts each_part(Runtime& run, const Instance& module,
     const Value value = run.resolve(slot->value);
     if (run.is_a(value, module_class))
       each(name.text(), value);
-    else if (const Value yes = side_of(run, value, true), no = side_of(run, value, false); yes && no) {
-      each(name.text(), yes);
-      each(name.text(), no);
+    else if (each_of_choice(run, value, [](const Value&) {})) {
+      each_of_choice(run, value, [&](const Value& side) { each(name.text(), side); });
       chosen = true;
     } else if (may_be_module(run, value)) {
       complete = false;
@@ -131,13 +136,16 @@ void walk(Runtime& run, Value module, const std::string& prefix, Tree& tree) {
     walk(run, part.module, prefix.empty() ? part.name : prefix + "." + part.name, tree);
 }
 
-// The same without names.
+// The same without names, and with what may be there: `Head() if args.head else None`.
 void gather(Runtime& run, Value module, std::vector<Value>& modules,
     std::unordered_set<const values::Object*>& seen) {
   if (modules.size() >= max_modules || !seen.insert(module.object()).second) return;
   modules.push_back(module);
-  each_part(
-      run, *module.as<Instance>(), [&](std::string_view, Value part) { gather(run, part, modules, seen); });
+  const Instance& own = *module.as<Instance>();
+  each_part(run, own, [&](std::string_view, Value part) { gather(run, part, modules, seen); });
+  for (const auto& [name, slot] : own.attributes.entries())
+    if (slot->value && slot->value.is(Kind::choice) && !values::is_kept(name.text()))
+      each_of_choice(run, slot->value, [&](const Value& part) { gather(run, part, modules, seen); });
 }
 
 // One value per part, or a list of which nothing is known.
