@@ -44,7 +44,7 @@ std::string more_about(const TrainingRoot& training_root) {
         return each.event->row->operation == Operation::scaler_step ||
             each.event->row->operation == Operation::unscale;
       });
-  return scales ? ", and the GradScaler raises \"Attempting to unscale FP16 gradients\"" : "";
+  return scales ? ", and the `GradScaler` raises \"Attempting to unscale FP16 gradients\"" : "";
 }
 
 void look_for_models(const TrainingRoot& training_root, Report& report, Once& once) {

@@ -74,10 +74,10 @@ void check(const Record& record, Report& report) {
       Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place,
           made.event->calls,
           std::string("A new `GradScaler` is created ") +
-              (each_step ? "for every step" : "in each iteration of the loop around") + weight->when +
+              (each_step ? "for every step" : "in each iteration of the surrounding loop") + weight->when +
               ": it starts again from its first scale, " +
               (each_step
-                      ? "and never learns one that fits. Gradients that overflow at 65536 are never applied."
+                      ? "and never learns one that fits. Gradients that overflow at a scale of 65,536 are never applied."
                       : "and skips steps until it has come down to one that fits.") +
               " Create one before the loop.");
       if (!finding) continue;

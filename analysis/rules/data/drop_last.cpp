@@ -116,7 +116,7 @@ void look_at_stacks(const Record& record, const Training& training, Report& repo
                 std::to_string(*of_others) + ": " + count(last->samples, "sample") + " in batches of " +
                 std::to_string(last->others) + " leave " + std::to_string(last->size) + " for the last one" +
                 last->by_default +
-                ", and tensors of different shapes are not joined so. Join them along the batch, `torch.cat(…, dim=0)`, or pass `drop_last=True` to the loader.");
+                ", and tensors of different shapes cannot be stacked. Join them along the batch, `torch.cat(…, dim=0)`, or pass `drop_last=True` to the loader.");
         if (!finding) continue;
         report.relate(*finding, reading->made->place, "the loader");
         add_drop_last(record, report, *finding, *reading->made);

@@ -85,7 +85,7 @@ void look_at_fit(
   for (const Value samples : {fit.result, data})
     if (const Fact* rest = evaluated_rest(record, samples); rest && once(fit.place)) {
       Finding* finding = report.add(Severity::warning, fit.place, fit.calls,
-          "This learns from all samples, and " + std::string(record.text(rest->place)) +
+          "This learns from all samples, and " + values::code(record.text(rest->place)) +
               " is a part of them: what is measured there has been seen. Split first, fit on the training part and only transform the other.");
       if (finding) report.relate(*finding, rest->place, "taken from the same samples");
       return;
@@ -108,9 +108,9 @@ void look_at_fit(
   }
   if (!training || !evaluation || !once(fit.place)) return;
   report.add(Severity::warning, fit.place, fit.calls,
-      "This learns from '" + std::string(evaluation.text()) +
-          "', too: what is evaluated on has been seen. Train it on '" + std::string(training.text()) +
-          "' alone.");
+      "This learns from `\"" + std::string(evaluation.text()) +
+          "\"`, too: what is evaluated on has been seen. Train it on `\"" + std::string(training.text()) +
+          "\"` alone.");
   (void)record;
 }
 
@@ -181,8 +181,8 @@ void look_at_loaders(const Record& record, Report& report, const Found& found, O
           !once(other.loader->place))
         continue;
       Finding* finding = report.add(Severity::warning, other.loader->place, other.loader->calls,
-          values::code(other.name) + " reads what " + values::code(train.name) + " trains on, " + other.text +
-              ": what it measures has been seen.");
+          values::code(other.name) + " reads what " + values::code(train.name) + " trains on, " +
+              values::code(other.text) + ": what it measures has been seen. Give it data of its own.");
       if (finding) report.relate(*finding, train.loader->place, "trained on here");
     }
   }

@@ -25,8 +25,8 @@ bool has_no_backward(Value value) {
 
 std::string cut_text(const values::Origin& cut) {
   const std::string what(cut.what);
-  if (what == "no_grad") return "by " + what;
-  return "by " + what +
+  if (what == "no_grad") return "by " + code(what);
+  return "by " + code(what) +
       (what.ends_with(')') || what.starts_with('.') ? "" : ", whose results have no gradient");
 }
 
@@ -47,14 +47,15 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
         code(loss + ".backward()") +
             " fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
             (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) + "."
-                        : "Nothing that " + code(loss) + " was computed from requires a gradient."));
+                        : "Nothing that " + code(loss) +
+                        " was computed from requires a gradient. Compute it from the parameters that are trained."));
     if (finding && state->cut) report.relate(*finding, state->cut->place, "the history is cut here");
     return;
   }
   // A new tensor of numbers that were read from others: the gradient ends at it.
   if (state->requires_grad == Known::yes && state->cut && from_numbers(*state)) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
-        code(loss) + " is computed from numbers alone, which " + std::string(state->cut->what) +
+        code(loss) + " is computed from numbers alone, which " + code(state->cut->what) +
             " read from other tensors: no parameter gets a gradient, and nothing is trained. Compute the loss from the tensors.");
     if (finding) report.relate(*finding, state->cut->place, "the history is cut here");
   }

@@ -2,6 +2,7 @@
 // logarithms of probabilities.
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules::loop::double_softmax {
 
@@ -55,7 +56,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   const values::TensorState* input = event.argument_state(0);
   if (!input || !input->outcome || input->poisoned) return;
   const Outcome outcome = input->outcome->outcome;
-  const std::string name(loss.name), what(input->outcome->what);
+  const std::string name(loss.name), what = values::code(input->outcome->what);
   const ForScores* instead = for_scores_of(loss.name);
   const auto use = [&] {
     return "Use `" +
@@ -83,7 +84,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   else if (loss.takes == Outcome::sigmoid &&
       (outcome == Outcome::log_softmax || outcome == Outcome::log_sigmoid))
     message = head + "their logarithms, the output of " + what +
-        ": these are below 0, and it raises \"all elements of input should be between 0 and 1\".";
+        ": these are below 0, and it raises \"all elements of input should be between 0 and 1\". Apply `exp` first.";
   else
     return;
   Finding* finding = report.add(Severity::warning, event.place, event.calls, message);

@@ -2,6 +2,7 @@
 #include "rules/digits.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules::loop::learning_rate {
 
@@ -62,14 +63,14 @@ void look_at(const Record& record, const TrainingRoot& training_root, Report& re
                decay = given(record, made, "weight_decay", with_default);
     std::string message;
     if (info->rate > 0 && rate && *rate >= info->rate)
-      message = name + " with lr=" + in_digits(*rate) + ": " + std::string(info->why);
+      message = values::code(name) + " with `lr=" + in_digits(*rate) + "`: " + std::string(info->why);
     else if (info->decay > 0 && decay && *decay >= info->decay)
       message = "`weight_decay=" + in_digits(*decay) +
           "` is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
     else if (!info->decoupled.empty() && decay && *decay >= 0.01)
-      message = name + " adds weight_decay=" + in_digits(*decay) +
-          " to the gradient, where it is divided by their size like everything else. A decay that large is meant for " +
-          std::string(info->decoupled) + ", which takes it off the weights.";
+      message = values::code(name) + " adds `weight_decay=" + in_digits(*decay) +
+          "` to the gradient, where it is divided by their size like everything else. A decay that large is meant for " +
+          values::code(info->decoupled) + ", which takes it off the weights.";
     if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
   }
 }

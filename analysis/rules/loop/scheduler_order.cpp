@@ -370,7 +370,7 @@ void judge(const Record& record, const TrainingRoot& training_root, const Steps&
         code(name + ".step()") + " is called " + std::to_string(*count) +
             " times, and the cosine is at its end after " + std::to_string(total) +
             ": the learning rate rises again, and is back at its start after " + std::to_string(2 * total) +
-            ". Pass all steps as `T_max`, or use CosineAnnealingWarmRestarts to restart it.");
+            ". Pass all steps as `T_max`, or use `CosineAnnealingWarmRestarts` to restart it.");
     if (finding) report.relate(*finding, made.place, "T_max is " + std::to_string(total));
     return;
   }
