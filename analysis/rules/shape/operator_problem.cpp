@@ -7,8 +7,10 @@
 #include "rules/shape/blocks.hpp"
 #include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
+#include "rules/source.hpp"
 #include "rules/specialized.hpp"
 #include "values/devices.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -514,6 +516,28 @@ static std::string in_words(const Record& record, symbolic::Cond condition) {
   return in_prose ? text : values::code(text);
 }
 
+// Of how many modules a container is made, a program may know by what it asks of data before it reads one:
+// `if "norm.weight" in saved: block[1]`. The question around the very index, in the same call, as it is
+// written.
+static std::string asked_of_data(
+    const Record& record, const ProblemEvent& problem, const interpreter::Root& root) {
+  if (problem.problem != values::ProblemKind::index || !problem.self.is(values::Kind::instance) ||
+      !problem.states.empty())
+    return {};
+  std::string asked;
+  const std::vector<Descent> path = path_to(root.block, problem);
+  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
+    const Event& event = *path[i].block->events[path[i].index];
+    if (event.kind != EventKind::branch || event.calls != problem.calls) continue;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    if (!branch.stmt || branch.stmt->kind != syntax::StmtKind::if_) continue;
+    const auto& question = static_cast<const syntax::IfStmt&>(*branch.stmt);
+    const std::string text(SourceLines(record, branch.place.chunk).text(*question.test));
+    asked = path[i + 1].block == &branch.yes ? text : "not (" + text + ")";
+  }
+  return asked;
+}
+
 std::optional<Severity> qualify(const Record& record, const ProblemEvent& problem,
     const interpreter::Root& root, Severity severity, std::string& message) {
   if (!silence_of(record, problem, root, message).empty()) return std::nullopt;
@@ -530,6 +554,12 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
   }
   if (when) {
     message = with_condition(std::move(message), ", when " + in_words(record, when));
+    if (severity == Severity::error) severity = Severity::warning;
+  }
+  if (const std::string asked = asked_of_data(record, problem, root); !asked.empty()) {
+    message = with_condition(std::move(message),
+        values::is_quotable(asked) ? ", when " + values::code(asked)
+                                   : ", where the branch around it is taken");
     if (severity == Severity::error) severity = Severity::warning;
   }
   if (problem.overridable && severity == Severity::error) severity = Severity::warning;
