@@ -373,7 +373,6 @@ void Account::add_peak(StepAccount& step) {
     step.standing.temporary.add(s, optimizer.temporary);
   }
   step.standing.waiting = kept_for_others(step);
-  add_kept_by_names(step);
   if (step.microbatches)
     add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
   find_standing_gradients(step);

@@ -57,20 +57,4 @@ std::vector<std::pair<Storage, Bytes>> Account::kept_for_others(const StepAccoun
   return kept;
 }
 
-void Account::add_kept_by_names(StepAccount& step) const {
-  std::unordered_set<Storage, StorageHash> seen;
-  for (const Saving& saving : step.savings)
-    for (const Saved& each : saving.kept) seen.insert(each.storage);
-  for (const Saving& saving : step.beside_savings)
-    for (const Saved& each : saving.kept) {
-      if (each.held || !seen.insert(each.storage).second) continue;
-      Bytes bytes;
-      bytes.add(record_.symbols, each.bytes);
-      step.standing.named.emplace_back(each.storage, bytes);
-      if (std::ranges::none_of(
-              step.standing.waiting, [&](const auto& other) { return other.first == each.storage; }))
-        step.standing.waiting.emplace_back(each.storage, bytes);
-    }
-}
-
 }  // namespace stepzero::footprint

@@ -58,10 +58,6 @@ public:
     for (const auto& [what, bytes] : standing_.kept) base += number(bytes);
     now_ = base;
     for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
-    // What the step itself makes is followed by its blocks.
-    for (const auto& [storage, bytes] : standing_.named)
-      if (!blocks_.contains(storage)) named_.add(s_, bytes);
-    now_ += number(named_);
     if (standing_.gradients_stay) now_ += number(standing_.gradients);
     if (standing_.copy_gradients_stay) now_ += number(standing_.copy_gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
@@ -294,7 +290,6 @@ private:
     peak_.place = place;
     standing_parts();
     for (const auto& [what, bytes] : standing_.during) part(what, {}, bytes);
-    part("kept for what else has a name", {}, named_);
     std::map<std::pair<std::uint32_t, std::uint32_t>, Peak::Part> lines;
     for (const auto& [storage, block] : blocks_) {
       if (!block.alive) continue;
@@ -349,7 +344,6 @@ private:
   std::int64_t now_ = 0, best_ = 0;
   bool in_backward_ = false;
   Peak peak_;
-  Bytes named_;  // what graphs beside the step keep
 };
 
 }  // namespace

@@ -21,7 +21,6 @@ struct StandingMemory {
   // What was computed in front of the backward for a later one of the same iteration: it is there while the
   // optimizer steps.
   std::vector<std::pair<Storage, Bytes>> waiting;
-  std::vector<std::pair<Storage, Bytes>> named;  // what graphs keep that only a name holds
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
 
