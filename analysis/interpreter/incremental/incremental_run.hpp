@@ -95,9 +95,10 @@ private:
   // False: what they do to each other is not as it was, or not known, and nothing was done.
   bool run_methods_again(Unit& unit, values::Class& cls);
   std::optional<RootsAgain> run_method_again(Unit& unit, std::size_t nth, values::Class& cls);
-  // Can methods be run on the object that the constructor left, and is that as it was?
+  // The functions and methods of the file that ran in these, by their statements as they are now.
   std::unordered_set<const syntax::FunctionStmt*> runs_of_file(
       const RootRun* first, const RootRun* after) const;
+  // Can methods be run on the object that the constructor left, and is that as it was?
   bool is_kept_for_methods(const Unit& unit) const;
   void on_kept_object(const Unit& unit, values::Class& cls, const std::function<void()>& run);
   // Of the class, the method whose run shows first what an edit did. False: it has to be run with the
