@@ -7,6 +7,7 @@
 #include "syntax/moves.hpp"
 #include "values/heap.hpp"
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -43,12 +44,20 @@ struct ChunkOf {
 };
 
 struct Root {
+  // Of no other root of any run: what was found out of a root holds while an edit lets it stand.
+  const std::uint64_t serial = next_serial();
   std::string name;                            // "module", "Trainer.validate"
   const values::Function* function = nullptr;  // null for a module's own code
   values::Class* owner = nullptr;
   bool truncated = false;  // out of budget: the block ends too early
   std::string defaults;    // of a root that ran with the defaults of its parameters: whose, and which
   Block block;
+
+private:
+  static std::uint64_t next_serial() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
 };
 
 struct Fact {

@@ -11,8 +11,10 @@ namespace stepzero::snapshot {
 class RankResults final : public rules::RankResults {
 public:
   // Without `run` only what the record of all ranks tells is found.
-  explicit RankResults(const interpreter::Record& record, rules::RunOfRank run = nullptr)
-      : record_(record), run_(std::move(run)) {}
+  // `before`: what earlier ones of the same run came to; may be null.
+  explicit RankResults(const interpreter::Record& record, rules::RunOfRank run = nullptr,
+      rules::ComparedBefore* before = nullptr)
+      : record_(record), run_(std::move(run)), before_(before) {}
 
   const interpreter::Record& record() const { return record_; }
   bool can_run() const { return run_ != nullptr; }
@@ -22,13 +24,14 @@ public:
   }
   // For who goes through the ways of further jobs.
   rules::ComparedJob& job() const {
-    if (!job_) job_ = std::make_unique<rules::ComparedJob>(record_, run_);
+    if (!job_) job_ = std::make_unique<rules::ComparedJob>(record_, run_, before_);
     return *job_;
   }
 
 private:
   const interpreter::Record& record_;
   const rules::RunOfRank run_;
+  rules::ComparedBefore* const before_;
   mutable std::unique_ptr<rules::ComparedJob> job_;
 };
 

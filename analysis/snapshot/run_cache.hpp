@@ -2,6 +2,7 @@
 #pragma once
 
 #include "interpreter/interpreter.hpp"
+#include "rules/ranks/compared_before.hpp"
 #include "snapshot/snapshot.hpp"
 #include "snapshot/standing_findings.hpp"
 
@@ -51,6 +52,7 @@ struct Run {
       ranks;  // the same file as a process of a small job runs it: by rank and world
   std::unordered_set<const syntax::Stmt*>
       roots_of_ranks;                // what these were asked to run of functions and classes
+  rules::ComparedBefore compared;    // of these runs, held against each other
   std::shared_ptr<Run> by_defaults;  // the same file where the command line gives nothing
   std::vector<std::shared_ptr<LaunchedRun>> launched;  // the same file as scripts launch it
   std::unique_ptr<interpreter::AllGiven> given;        // of a run to be shown: what its parameters begin with

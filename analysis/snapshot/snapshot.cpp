@@ -222,7 +222,7 @@ private:
       const InPhase phase(options_.clock, Phase::statements);
       begin(*run_, limits_);
     }
-    of_ranks_ = std::make_unique<RankResults>(run_->record, started_by(*ranks_));
+    of_ranks_ = std::make_unique<RankResults>(run_->record, started_by(*ranks_), &run_->compared);
     return again;
   }
   // How the runs of single ranks are made.

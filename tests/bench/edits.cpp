@@ -3,13 +3,14 @@
 // compared with one from the beginning.
 //
 //     stepzero_edits [--root FOLDER]… [--libraries FOLDER]… [--edits N] [--kind KIND]… [--verify]
-//     [--one-core] [--cpu] [--phases] FILE…
+//     [--one-core] [--cpu] [--phases] [--each] FILE…
 //
 // Prints a line per file and kind of edit: KIND N FIRST50 FIRST99 WHOLE50 WHOLE99 ALL50 ALL99 FRESH MIDDLE
 // FILE. FIRST: until findings that hold the edited function; WHOLE: until all findings; ALL: until
 // everything; as multiples, of the wall clock or, with --cpu, of what the process and its threads computed,
 // which other programs beside it do not change. FRESH: how many of the edits were answered by a run from the
 // beginning. The line of the kind `open` is the first analysis; its FRESH is the nanoseconds of the parse.
+// --each: first a line per edit: LINE FIRST WHOLE ALL.
 // --phases: on one core, and after each line how much of ALL each phase took, as mean multiples.
 #include "server/scheduler/background_core.hpp"
 #include "server/workspace/files.hpp"
@@ -185,7 +186,7 @@ struct Options {
   std::vector<std::string> folders, libraries;
   std::set<std::string> kinds;
   std::size_t edits = 12;
-  bool verify = false, one_core = false, phases = false;
+  bool verify = false, one_core = false, phases = false, each = false;
 };
 
 struct PhaseTimes final : syntax::PhaseClock {
@@ -313,6 +314,10 @@ int edit(const Options& options, const std::string& path) {
     for (std::size_t i = stride / 2; i < all.size() && took.size() < options.edits; i += stride) {
       const std::string before = session.text().substr(all[i].begin, all[i].end - all[i].begin);
       took.push_back(session.apply(all[i]));
+      if (options.each)
+        std::printf("line %5td %s %9.2f %9.2f %9.2f\n",
+            1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(all[i].begin), '\n'),
+            kind, took.back().first / unit, took.back().whole / unit, took.back().all / unit);
       units = std::max(units, static_cast<long>(session.last.units_run));
       const auto end = static_cast<std::uint32_t>(all[i].begin + all[i].text.size());
       took.push_back(session.apply(Change{all[i].begin, end, before}));
@@ -345,6 +350,8 @@ int main(int argc, char** argv) {
       options.one_core = true;
     else if (argument == "--phases")
       options.phases = options.one_core = true;
+    else if (argument == "--each")
+      options.each = true;
     else if (argument == "--cpu")
       clock_read = CLOCK_PROCESS_CPUTIME_ID;
     else

@@ -2,6 +2,7 @@
 
 #include "interpreter/presumed_rank.hpp"
 #include "rules/ranks/communication.hpp"
+#include "rules/report.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
 #include "values/limits.hpp"

@@ -1,6 +1,7 @@
 // The comparison of the ranks of a program with the runs that it rests on. For the snapshot alone.
 #pragma once
 
+#include "rules/ranks/compared_before.hpp"
 #include "rules/ranks/comparison.hpp"
 #include "rules/ranks/job_explorer.hpp"
 
@@ -9,7 +10,8 @@
 namespace stepzero::rules {
 
 struct ComparedJob : Comparison {
-  ComparedJob(const Record& record, RunOfRank run);
+  // `before`: of the comparisons of the same file's runs so far; may be null.
+  ComparedJob(const Record& record, RunOfRank run, ComparedBefore* before = nullptr);
   RunOfRank run;       // null: nothing can be run
   JobExplorer worlds;  // owns what the places of `found` lead through
   std::unique_ptr<JobExplorer>

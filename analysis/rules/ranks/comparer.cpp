@@ -30,8 +30,9 @@ constexpr int largest_job = 16;          // that a program gives the size of; la
 
 }  // namespace
 
-ComparedJob::ComparedJob(const Record& record, RunOfRank runs) : run(std::move(runs)), worlds(record, run) {
-  Comparer(record, *this).run();
+ComparedJob::ComparedJob(const Record& record, RunOfRank runs, ComparedBefore* before)
+    : run(std::move(runs)), worlds(record, run) {
+  Comparer(record, *this, before).run();
 }
 
 void Comparer::run() {
@@ -41,51 +42,109 @@ void Comparer::run() {
         into_.found.push_back(std::move(mismatch));
   if (!into_.run || !may_part(record_)) return;
   for (Mismatch& mismatch : dropped_requests(record_)) into_.found.push_back(std::move(mismatch));
+  note_branches();
+  std::vector<const Root*> roots;
   for (const auto& root : record_.roots)
-    visit(root->block, [&](const Event& event) {
-      if (event.kind != EventKind::branch ||
-          !depends_on_rank(record_.symbols, static_cast<const BranchEvent&>(event).condition))
-        return;
-      about_ranks_.insert({event.place.chunk, event.place.span.begin});
-      for (const Block* side :
-          {&static_cast<const BranchEvent&>(event).yes, &static_cast<const BranchEvent&>(event).no})
-        for (const Event* inner : side->events)
-          if (inner->kind == EventKind::exit)
-            about_exits_.insert({inner->place.chunk, inner->place.span.begin});
-    });
-  for (const auto& root : record_.roots)
-    if (communicates(*root)) {
-      const std::size_t before = into_.found.size();
-      look_at(*root);
-      const bool open = got_past_ || !all_reached(*root);
-      // Functions that nobody calls may be called under any conditions.
-      for (const Assumption assumed :
-          {Assumption::rank, Assumption::gradients, Assumption::defaults, Assumption::numbers}) {
-        if (into_.found.size() > before || root->function) break;
-        if (assumed == Assumption::rank            ? question_for_rank().empty()
-                : assumed == Assumption::gradients ? !into_.worlds.any_about_gradients()
-                : assumed == Assumption::defaults  ? !has_defaults()
-                                                   : !record_.symbols.any_usual() || !sends_or_groups(*root))
-          continue;
-        assumed_ = assumed;
-        look_at(*root);
-        assumed_ = Assumption::nothing;
-      }
-      if (into_.found.size() == before && (open || too_many_ || presumes_)) {
-        assumed_ = Assumption::agreement;
-        only_few_ = root->truncated || !(open || presumes_);
-        look_at(*root);
-        assumed_ = Assumption::nothing;
-      }
-      if (into_.found.size() == before) tell_conditional();
-      if (into_.found.size() == before && !into_.compared_roots.contains(root.get()))
-        for (Mismatch& mismatch : standing_out(record_, *root,
-                 [&](Place place) { return reached_.contains({place.chunk, place.span.begin}); }))
-          into_.found.push_back(std::move(mismatch));
-    }
+    if (communicates(*root)) roots.push_back(root.get());
+  if (before_) {
+    before_->begin();
+    for (const Root* const root : roots)
+      for (const int world : before_->worlds_of(root->name)) into_.worlds.ask(*root, world);
+  }
+  for (const Root* const root : roots) {
+    if (stands(*root)) continue;
+    const std::size_t before = into_.found.size();
+    asked_worlds_.clear();
+    compare(*root);
+    if (into_.found.size() == before) keep(*root);
+    if (before_) before_->keep_worlds(root->name, asked_worlds_);
+  }
   pair_up();
   for (Mismatch& mismatch : missing_gradients(record_, into_.worlds))
     into_.found.push_back(std::move(mismatch));
+}
+
+// Branches on the rank, and the ways out in them.
+void Comparer::note_branches() {
+  constexpr std::uint64_t about_rank = 1u << 8, about_exit = 2u << 8;  // as other than Runs tell them
+  KnownPlaces& known = into_.worlds.known();
+  visit_roots(record_, [&](const Event& event) {
+    if (event.kind != EventKind::branch) return;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    if (!depends_on_rank(record_.symbols, branch.condition)) return;
+    if (about_ranks_.insert({event.place.chunk, event.place.span.begin}).second)
+      known.add(event.place, about_rank);
+    for (const Block* side : {&branch.yes, &branch.no})
+      for (const Event* inner : side->events)
+        if (inner->kind == EventKind::exit &&
+            about_exits_.insert({inner->place.chunk, inner->place.span.begin}).second)
+          known.add(inner->place, about_exit);
+  });
+}
+
+// Only of functions: what the program itself sends its ranks tell each other while they are compared.
+bool Comparer::stands(const Root& root) {
+  const ComparedBefore::Outcome* const kept = before_ && root.function ? before_->find(root) : nullptr;
+  if (!kept || rests_on(root) != kept->rests_on ||
+      (kept->highest_named && *kept->highest_named != highest_named()))
+    return false;
+  for (const auto& [world, rests_on] : kept->worlds)
+    if (into_.worlds.rests_on(root, world, *before_) != rests_on) return false;
+  if (kept->wholly) into_.compared_roots.insert(&root);
+  std::set<int> worlds;
+  for (const auto& [world, rests_on] : kept->worlds) worlds.insert(world);
+  before_->keep_worlds(root.name, std::move(worlds));
+  before_->keep(root, *kept);
+  return true;
+}
+
+void Comparer::keep(const Root& root) {
+  if (!before_ || !root.function) return;
+  const auto own = rests_on(root);
+  if (!own) return;
+  ComparedBefore::Outcome outcome{*own, {}, highest_named_, into_.compared_roots.contains(&root)};
+  for (const int world : asked_worlds_) {
+    const auto of_ranks = into_.worlds.rests_on(root, world, *before_);
+    if (!of_ranks) return;
+    outcome.worlds.emplace_back(world, *of_ranks);
+  }
+  before_->keep(root, std::move(outcome));
+}
+
+std::optional<std::uint64_t> Comparer::rests_on(const Root& root) {
+  const auto places = before_->rests_on(root, record_, into_.worlds.known());
+  if (!places) return std::nullopt;
+  return KnownPlaces::mixed(*places, static_cast<std::uint64_t>(size_of_job(record_, root)));
+}
+
+void Comparer::compare(const Root& root) {
+  const std::size_t before = into_.found.size();
+  look_at(root);
+  const bool open = got_past_ || !all_reached(root);
+  // Functions that nobody calls may be called under any conditions.
+  for (const Assumption assumed :
+      {Assumption::rank, Assumption::gradients, Assumption::defaults, Assumption::numbers}) {
+    if (into_.found.size() > before || root.function) break;
+    if (assumed == Assumption::rank            ? question_for_rank().empty()
+            : assumed == Assumption::gradients ? !into_.worlds.any_about_gradients()
+            : assumed == Assumption::defaults  ? !has_defaults()
+                                               : !record_.symbols.any_usual() || !sends_or_groups(root))
+      continue;
+    assumed_ = assumed;
+    look_at(root);
+    assumed_ = Assumption::nothing;
+  }
+  if (into_.found.size() == before && (open || too_many_ || presumes_)) {
+    assumed_ = Assumption::agreement;
+    only_few_ = root.truncated || !(open || presumes_);
+    look_at(root);
+    assumed_ = Assumption::nothing;
+  }
+  if (into_.found.size() == before) tell_conditional();
+  if (into_.found.size() == before && !into_.compared_roots.contains(&root))
+    for (Mismatch& mismatch : standing_out(
+             record_, root, [&](Place place) { return reached_.contains({place.chunk, place.span.begin}); }))
+      into_.found.push_back(std::move(mismatch));
 }
 
 void Comparer::note(const Root& root, const std::string& what) {
@@ -176,6 +235,7 @@ bool Comparer::explore(const Root& root, const std::vector<int>& sizes, Found& f
     if (world > 4 && world != sizes.front() && (!too_small || assumed_ == Assumption::numbers)) break;
     std::vector<Mismatch> here;
     world_ = world;
+    asked_worlds_.insert(world);
     const std::size_t ways = most_ways[world == sizes.front() ? 0 : world <= 4 ? 1 : 2];
     const bool done = worlds_asked().explore(
         root, world, ways, [&](const JobRun& run) { follow(run, here); },

@@ -23,7 +23,8 @@ using namespace interpreter;
 
 class Comparer {
 public:
-  Comparer(const Record& record, ComparedJob& into) : record_(record), into_(into) {}
+  Comparer(const Record& record, ComparedJob& into, ComparedBefore* before)
+      : record_(record), into_(into), before_(before) {}
   void run();
 
 private:
@@ -42,6 +43,13 @@ private:
   // For who asks why nothing is told: see Comparison::notes.
   void note(const Root& root, const std::string& what);
   std::uint32_t line_of(Place place) const;
+  void note_branches();
+  // Was it compared before, and does what that rested on stand? Nothing was found then.
+  bool stands(const Root& root);
+  void keep(const Root& root);  // nothing was found
+  std::optional<std::uint64_t> rests_on(const Root& root);
+  // Under each assumption, until something is found.
+  void compare(const Root& root);
   void look_at(const Root& root);
   void begin(const Root& root);
   std::vector<int> sizes_to_ask(const Root& root) const;
@@ -92,6 +100,7 @@ private:
   void presume(const JobRun& world, const Stop& stop, Mismatch& mismatch);
   // Was the run of the root, or of a rank's, broken off?
   bool is_cut_off(const Root& root) {
+    asked_worlds_.insert(2);
     return root.truncated || worlds_asked().of(0, 2).out_of_budget || worlds_asked().of(1, 2).out_of_budget;
   }
   // Some rank ends at a message to a rank that there never is. Of what comes before it only messages that
@@ -112,6 +121,8 @@ private:
 
   const Record& record_;
   ComparedJob& into_;
+  ComparedBefore* const before_;  // may be null
+  std::set<int> asked_worlds_;    // of the root that is looked at
   std::set<std::pair<std::uint32_t, std::uint32_t>>
       about_ranks_;           // branches whose conditions depend on the rank
   bool of_function_ = false;  // that nobody calls

@@ -31,6 +31,25 @@ bool JobExplorer::follows_one_iteration(int rank, int sender, int world) const {
   return runs_ && runs_->follows_one_iteration(rank, sender, world);
 }
 
+void JobExplorer::ask(const Root& root, int world) { runs().ask(root, world); }
+
+KnownPlaces& JobExplorer::known() { return runs().known(); }
+
+std::optional<std::uint64_t> JobExplorer::rests_on(
+    const Root& root, int world, ComparedBefore& compared_before) {
+  Runs& runs = this->runs();
+  runs.ask(root, world);
+  std::uint64_t sum = static_cast<std::uint64_t>(world);
+  for (int rank = 0; rank < world; ++rank) {
+    const RankRun& own = runs.of(rank, world);
+    const Root* const same = own.record && !own.record->cancelled ? Runs::same_root(own, root) : nullptr;
+    const auto one = same ? compared_before.rests_on(*same, *own.record, runs.known()) : std::nullopt;
+    if (!one) return std::nullopt;
+    sum = KnownPlaces::mixed(sum, KnownPlaces::mixed(*one, own.record->out_of_budget));
+  }
+  return sum;
+}
+
 namespace {
 // What may take place takes place on all ranks, or on none, where all come to it. Else it is not known what
 // they do after it.
@@ -70,14 +89,7 @@ public:
     for (int rank = 0; rank < world_; ++rank) {
       RankRun& own = runs_.of(rank, world_);
       if (!own.record || own.record->cancelled) return false;
-      const Root* same = nullptr;
-      for (const auto& other : own.record->roots)
-        if (other->name == root.name &&
-            (other->function ? other->function->stmt : nullptr) ==
-                (root.function ? root.function->stmt : nullptr)) {
-          same = other.get();
-          break;
-        }
+      const Root* const same = Runs::same_root(own, root);
       if (!same) return false;
       own.root = static_cast<int>(number);
       ranks_.push_back(&own);

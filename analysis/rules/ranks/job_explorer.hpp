@@ -10,6 +10,8 @@
 
 namespace stepzero::rules {
 
+class ComparedBefore;
+class KnownPlaces;
 class Runs;
 
 // Runs the same file again as one process of a small job does; of the functions that nobody calls, and of
@@ -30,6 +32,15 @@ public:
   bool any_about_gradients();
   // The program as one rank runs it.
   const Record& of(int rank, int world);
+  // The root is going to be explored in a world of this size: who says so of all roots before the first is
+  // spares runs that lack some.
+  void ask(const interpreter::Root& root, int world);
+  // What the record tells of places, for who notes more of it.
+  KnownPlaces& known();
+  // See ComparedBefore: of the runs of the root by all ranks of a world. Nothing: one of them has no such
+  // root.
+  std::optional<std::uint64_t> rests_on(
+      const interpreter::Root& root, int world, ComparedBefore& compared_before);
   // Was that run told of one iteration of what the sender sends in a loop of any number of iterations?
   bool follows_one_iteration(int rank, int sender, int world) const;
 

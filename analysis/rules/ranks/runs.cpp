@@ -3,6 +3,7 @@
 #include "rules/fact_index.hpp"
 #include "rules/ranks/communication.hpp"
 #include "rules/report.hpp"
+#include "rules/walk.hpp"
 
 #include <algorithm>
 
@@ -78,23 +79,11 @@ bool is_failure(const BranchEvent& branch) {
 }  // namespace
 
 Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
-    : main_(whole), run_(std::move(run)), by_defaults_(by_defaults), main_files_(files(whole)) {
+    : main_(whole), run_(std::move(run)), by_defaults_(by_defaults), main_files_(files(whole)),
+      known_(whole) {
   for (std::uint32_t i = 1; i < main_.chunks.size(); ++i)
     if (main_.chunks[i].moves.empty()) chunks_.try_emplace(spot(Place{i, {}}), i);
-  for (const auto& root : main_.roots)
-    visit(root->block, [&](const Event& event) {
-      if (event.kind != EventKind::loop) return;
-      const auto& loop = static_cast<const LoopEvent&>(event);
-      if (loop.stmt && loop.trips == symbolic::Sharing::divergent)
-        divergent_loops_.insert(main_.as_written(loop.stmt));
-      if (loop.stmt && loop.trips == symbolic::Sharing::local && !loop.unrolled)
-        local_loops_.insert(main_.as_written(loop.stmt));
-      if (!loop.stmt && loop.place && loop.trips == symbolic::Sharing::local && !loop.unrolled)
-        local_comprehensions_.insert(spot(loop.place));
-      if (loop.stmt)
-        (loop.trips == symbolic::Sharing::uniform ? equivalent_loops_ : other_loops_)
-            .insert(main_.as_written(loop.stmt));
-    });
+  tell_loops();
   for (const auto& root : main_.roots)
     if (note(root->block)) {
       if (root->function)
@@ -104,25 +93,37 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
     }
 }
 
+void Runs::tell_loops() {
+  visit_roots(main_, [&](const Event& event) {
+    if (event.kind != EventKind::loop || !event.place) return;
+    const auto& loop = static_cast<const LoopEvent&>(event);
+    const bool is_local = loop.trips == symbolic::Sharing::local && !loop.unrolled;
+    if (!loop.stmt) {
+      if (is_local) tell(Told::local_comprehension, loop.place);
+      return;
+    }
+    if (loop.trips == symbolic::Sharing::divergent) tell(Told::divergent_loop, loop.place);
+    if (is_local) tell(Told::local_loop, loop.place);
+    tell(loop.trips == symbolic::Sharing::uniform ? Told::equivalent_loop : Told::other_loop, loop.place);
+  });
+}
+
 // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
 bool Runs::differs(const RankRun& own, const Event& branch) const {
-  return branch.place && differing_.contains(spot(own, branch.place));
+  return is_told(Told::differs, own, branch.place);
 }
 
 bool Runs::is_decided_equally(const RankRun& own, const Event& branch) const {
-  if (!branch.place) return false;
-  const Spot at = spot(own, branch.place);
-  return equivalent_.contains(at) && !unlike_.contains(at);
+  return is_told(Told::equal, own, branch.place) && !is_told(Told::unlike, own, branch.place);
 }
 
 bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
-  if (!loop.stmt) return loop.place && local_comprehensions_.contains(spot(own, loop.place));
-  const syntax::Stmt* const stmt = own.record->as_written(loop.stmt);
+  if (!loop.stmt) return is_told(Told::local_comprehension, own, loop.place);
   // In the run of one rank what was computed from its number looks like everybody's.
-  const bool by_rank = stmt->kind == syntax::StmtKind::while_ && divergent_loops_.contains(stmt);
-  return local_loops_.contains(stmt) || by_rank ||
+  const bool by_rank = loop.stmt->kind == syntax::StmtKind::while_ && is_divergent(own, loop);
+  return is_told(Told::local_loop, own, loop.place) || by_rank ||
       (loop.trips == symbolic::Sharing::local &&
-          (other_loops_.contains(stmt) || !equivalent_loops_.contains(stmt)));
+          (is_told(Told::other_loop, own, loop.place) || !is_told(Told::equivalent_loop, own, loop.place)));
 }
 
 bool Runs::fails_equally(const RankRun& own, const BranchEvent& branch) const {
@@ -147,15 +148,15 @@ bool Runs::asks_for_gradients(const BranchEvent& branch) const {
 }
 
 bool Runs::is_about_gradients(const RankRun& own, const Event& branch) const {
-  return branch.place && about_gradients_.contains(spot(own, branch.place));
+  return is_told(Told::about_gradients, own, branch.place);
 }
 
 bool Runs::is_about_rank(const RankRun& own, const Event& branch) const {
-  return branch.place && about_rank_.contains(spot(own, branch.place));
+  return is_told(Told::about_rank, own, branch.place);
 }
 
 bool Runs::may_fail(const RankRun& own, const Event& operation) const {
-  return operation.place && !fallible_.empty() && fallible_.contains(spot(own, operation.place));
+  return is_told(Told::fallible, own, operation.place);
 }
 
 int Runs::one_of(int site, std::int64_t value) {
@@ -201,7 +202,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
               main_.heap.sharing(value) != symbolic::Sharing::uniform;
         };
         if (of_some_ranks || own(operation.self) || std::ranges::any_of(operation.arguments, own))
-          fallible_.insert(spot(event->place));
+          tell(Told::fallible, event->place);
       }
       break;
     }
@@ -214,22 +215,22 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       if (!event->place) break;
       if (here || (by_rank && tells_of_ranks(main_.symbols, branch)) || leaves_by_rank(branch.yes, by_rank) ||
           leaves_by_rank(branch.no, by_rank))
-        branches_.insert(spot(event->place));
+        tell(Told::leads_on, event->place);
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
       // known.
       auto sharing = main_.symbols.sharing(branch.condition);
       if (sharing == symbolic::Sharing::local) sharing = among_several(main_, branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch))
-        about_gradients_.insert(spot(event->place));
-      if (sharing == symbolic::Sharing::divergent) about_rank_.insert(spot(event->place));
-      (sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? equivalent_
-                                                                                         : unlike_)
-          .insert(spot(event->place));
+        tell(Told::about_gradients, event->place);
+      if (sharing == symbolic::Sharing::divergent) tell(Told::about_rank, event->place);
+      tell(sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? Told::equal
+                                                                                             : Told::unlike,
+          event->place);
       if (!main_.unseen.contains(branch.condition) &&
           (sharing == symbolic::Sharing::local ||
               (sharing == symbolic::Sharing::divergent &&
                   (measures(main_.symbols, branch.condition) || is_failure(branch)))))
-        differing_.insert(spot(event->place));
+        tell(Told::differs, event->place);
       break;
     }
     case EventKind::loop:
@@ -239,8 +240,9 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
     case EventKind::call: {
       const auto& call = static_cast<const CallEvent&>(*event);
       here = note(call.body, of_some_ranks);
-      if (here && call.function && call.function->stmt)
-        functions_.insert(main_.as_written(call.function->stmt));
+      if (here && call.function && call.function->stmt &&
+          functions_.insert(main_.as_written(call.function->stmt)).second)
+        known_.add(call.function->qualified);
       break;
     }
     case EventKind::attempt: {
@@ -249,7 +251,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       here = note(attempt.orelse, of_some_ranks) || here;
       here = note(attempt.finally, of_some_ranks) || here;
       for (const Block& handler : attempt.handlers) here = note(handler, of_some_ranks) || here;
-      if (here && event->place) branches_.insert(spot(event->place));
+      if (here && event->place) tell(Told::leads_on, event->place);
       break;
     }
     default: break;
@@ -260,7 +262,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
 }
 
 bool Runs::leads_on(const RankRun& own, const Event& branch) const {
-  return branch.place && branches_.contains(spot(own, branch.place));
+  return is_told(Told::leads_on, own, branch.place);
 }
 
 std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const PeerMessages>& told) {
@@ -280,6 +282,13 @@ std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<c
         made->unrolled.insert(made->record->as_written(static_cast<const LoopEvent&>(event).stmt));
     });
   return made;
+}
+
+const Root* Runs::same_root(const RankRun& own, const Root& root) {
+  const auto stmt = [](const Root& of) { return of.function ? of.function->stmt : nullptr; };
+  const auto same = std::ranges::find_if(own.record->roots,
+      [&](const auto& other) { return other->name == root.name && stmt(*other) == stmt(root); });
+  return same == own.record->roots.end() ? nullptr : same->get();
 }
 
 void Runs::ask(const Root& root, int world) {

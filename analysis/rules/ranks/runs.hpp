@@ -2,8 +2,10 @@
 // Knows no rule.
 #pragma once
 
+#include "rules/ranks/compared_before.hpp"
 #include "rules/ranks/job_explorer.hpp"
 
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -40,6 +42,10 @@ public:
   Runs(const Record& whole, RunOfRank run, bool by_defaults);
   const Record& main() const { return main_; }
   bool can_run() const { return run_ != nullptr; }
+  // What is told of the places of the main record by all of its roots.
+  KnownPlaces& known() { return known_; }
+  // The root of a rank's run that is this one of the main record; null: it has none.
+  static const interpreter::Root* same_root(const RankRun& own, const interpreter::Root& root);
   // The root is going to be looked at in a world of this size: the runs of ranks have it. Those of the first
   // world asked for have every root that communicates; few of these need larger ones.
   void ask(const interpreter::Root& root, int world);
@@ -65,7 +71,7 @@ public:
   }
   // A loop whose iterations are fewer on some ranks than on others.
   bool is_divergent(const RankRun& own, const interpreter::LoopEvent& loop) const {
-    return loop.stmt && divergent_loops_.contains(own.record->as_written(loop.stmt));
+    return loop.stmt && is_told(Told::divergent_loop, own, loop.place);
   }
 
   // … or are as many as data of each rank have it: one rank by itself neither sees all of these, nor that
@@ -88,7 +94,7 @@ public:
 
   // Does it ask for nothing that is not known but whether there are gradients?
   bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
-  bool any_about_gradients() const { return !about_gradients_.empty(); }
+  bool any_about_gradients() const { return !places(Told::about_gradients).empty(); }
   bool is_about_rank(const RankRun& own, const interpreter::Event& branch) const;
   // Does it read or write a file that is another one on each rank, or does only some rank do so?
   bool may_fail(const RankRun& own, const interpreter::Event& operation) const;
@@ -134,12 +140,34 @@ private:
   std::unordered_map<std::string, std::uint32_t> files_;
   std::unordered_map<std::string, int> words_;  // of questions
   const std::vector<std::uint32_t> main_files_;
-  std::unordered_set<Spot> branches_;
-  std::unordered_set<Spot> differing_;            // branches
-  std::unordered_set<Spot> equivalent_, unlike_;  // branches that all ranks decide alike, and others
-  std::unordered_set<Spot> about_rank_;           // branches
-  std::unordered_set<Spot> about_gradients_;      // branches
-  std::unordered_set<Spot> fallible_;             // operations
+  enum class Told : std::uint8_t {
+    leads_on,         // a branch
+    differs,          // … that data decide
+    equal,            // … that all ranks decide alike
+    unlike,           // … that they do not
+    about_rank,       // …
+    about_gradients,  // …
+    fallible,         // an operation
+    local_comprehension,
+    divergent_loop,
+    local_loop,
+    equivalent_loop,
+    other_loop,
+    count
+  };
+  // What some root tells of a place.
+  void tell(Told what, Place place) {
+    if (places_[static_cast<std::size_t>(what)].insert(spot(place)).second)
+      known_.add(place, static_cast<std::uint64_t>(what));
+  }
+  const std::unordered_set<Spot>& places(Told what) const { return places_[static_cast<std::size_t>(what)]; }
+  bool is_told(Told what, const RankRun& own, Place place) const {
+    return place && !places(what).empty() && places(what).contains(spot(own, place));
+  }
+  void tell_loops();
+
+  KnownPlaces known_;
+  std::array<std::unordered_set<Spot>, static_cast<std::size_t>(Told::count)> places_;
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
   std::set<const syntax::Stmt*> functions_;
@@ -148,8 +176,6 @@ private:
   Roots roots_;                                           // that communicate
   int first_world_ = 0;
   std::map<int, Roots> asked_;  // of the roots those that were asked for, by world
-  std::set<const syntax::Stmt*> divergent_loops_, local_loops_, equivalent_loops_, other_loops_;
-  std::set<Spot> local_comprehensions_;
   struct Site {
     std::uint32_t file, begin, end;
     int calls;
