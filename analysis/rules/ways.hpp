@@ -16,7 +16,8 @@ class WaySearch {
 public:
   enum class Came : std::uint8_t { through, to_a_question, too_far, nowhere };
 
-  // Every way: each question is answered both ways.
+  // Every way: each question is answered both ways. Where the ways so far show that there are far too many
+  // the search ends before it has gone through as many as it may.
   static WaySearch every(std::size_t most_walks) { return {true, most_walks, 0}; }
   // One way, drawn by this number, and always the same one; by zero that in which every answer is no, where
   // that is possible.
@@ -27,7 +28,7 @@ public:
   // that came to, or nothing where the answer is impossible. Of every way: false if there are too many. Of
   // one: false if none was found.
   template <class Question, class WalkOne, class Under> bool follow(const WalkOne& walk, const Under& under) {
-    if (++walks_ > most_walks_) return false;
+    if (++walks_ > most_walks_ || hopeless_) return false;
     Question question;
     switch (walk(question)) {
     case Came::through: return true;
@@ -39,12 +40,35 @@ public:
       const std::optional<bool> done = under(question, answer, [&] { return follow<Question>(walk, under); });
       return done.value_or(all_);
     };
+    const std::size_t before = walks_;
+    ++open_;
     const bool first = first_answer(), done = answered(first);
-    return done == all_ ? answered(!first) : done;
+    --open_;
+    if (done != all_) return done;
+    const std::size_t by_first = walks_ - before;
+    if (all_ && are_far_too_many(by_first)) return false;
+    const bool too = answered(!first);
+    if (by_first >= few) note_growth(static_cast<double>(walks_ - before) / static_cast<double>(by_first));
+    return too;
   }
 
 private:
   static constexpr std::size_t most_asked = 2000;  // questions on one way, and answers that came to nothing
+
+  static constexpr std::size_t few = 8;  // walks that tell nothing of how their number grows yet
+  static constexpr std::size_t enough = 64;
+  static constexpr double far_too_many = 64;  // times the most: the estimate may be wrong by so much
+
+  // How many times as many walks there are for one more question; of the questions answered last.
+  void note_growth(double times) { growth_ = growth_ == 0 ? times : (growth_ + times) / 2; }
+  // Each question around that has one answer so far makes their number grow as those did that have both.
+  bool are_far_too_many(std::size_t walks) {
+    if (walks < enough || growth_ == 0) return false;
+    const double most = far_too_many * static_cast<double>(most_walks_);
+    double all = static_cast<double>(walks);
+    for (std::size_t question = 0; question <= open_ && all < most; ++question) all *= growth_;
+    return hopeless_ = all >= most;
+  }
 
   WaySearch(bool all, std::size_t most_walks, std::uint64_t random)
       : all_(all), most_walks_(most_walks), random_(random) {}
@@ -58,6 +82,9 @@ private:
 
   bool all_;
   std::size_t most_walks_, walks_ = 0;
+  std::size_t open_ = 0;  // questions of which the first answer is being followed
+  double growth_ = 0;     // 0: not known
+  bool hopeless_ = false;
   std::uint64_t random_;
 };
 

@@ -279,6 +279,15 @@ int edit(const Options& options, const std::string& path) {
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const double unit = parse_time(text);
   Session session(options, path, text);
+  const auto print_phases = [&](const std::vector<Session::Took>& all) {
+    for (std::size_t i = 0; options.phases && i < syntax::phase_names.size(); ++i) {
+      double sum = 0;
+      for (const Session::Took& took : all) sum += took.phases[i];
+      std::printf("%s%s %.1f", i == 0 ? "          " : ", ", syntax::phase_names[i].data(),
+          sum / unit / static_cast<double>(all.size()));
+    }
+    if (options.phases) std::puts("");
+  };
   const auto print = [&](const std::string& kind, const std::vector<Session::Took>& all, long extra,
                          long middle) {
     std::vector<double> first, whole, everything;
@@ -291,13 +300,7 @@ int edit(const Options& options, const std::string& path) {
     for (const auto& times : {first, whole, everything})
       std::printf(" %9.2f %9.2f", share(times, 0.5), share(times, 0.99));
     std::printf(" %8ld %6ld %s\n", extra, middle, path.c_str());
-    for (std::size_t i = 0; options.phases && i < syntax::phase_names.size(); ++i) {
-      double sum = 0;
-      for (const Session::Took& took : all) sum += took.phases[i];
-      std::printf("%s%s %.1f", i == 0 ? "          " : ", ", syntax::phase_names[i].data(),
-          sum / unit / static_cast<double>(all.size()));
-    }
-    if (options.phases) std::puts("");
+    print_phases(all);
     std::fflush(stdout);
   };
   const Session::Took open = session.apply(std::nullopt);
@@ -314,10 +317,12 @@ int edit(const Options& options, const std::string& path) {
     for (std::size_t i = stride / 2; i < all.size() && took.size() < options.edits; i += stride) {
       const std::string before = session.text().substr(all[i].begin, all[i].end - all[i].begin);
       took.push_back(session.apply(all[i]));
-      if (options.each)
+      if (options.each) {
         std::printf("line %5td %s %9.2f %9.2f %9.2f\n",
             1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(all[i].begin), '\n'),
             kind, took.back().first / unit, took.back().whole / unit, took.back().all / unit);
+        print_phases({took.back()});
+      }
       units = std::max(units, static_cast<long>(session.last.units_run));
       const auto end = static_cast<std::uint32_t>(all[i].begin + all[i].text.size());
       took.push_back(session.apply(Change{all[i].begin, end, before}));
