@@ -25,6 +25,7 @@ struct CallSite {
 };
 
 enum class EventKind : std::uint8_t { operation, problem, branch, loop, call, exit, attempt };
+constexpr std::size_t event_kinds = 7;
 
 struct Event {
   EventKind kind;

@@ -52,6 +52,9 @@ struct Root {
   bool truncated = false;  // out of budget: the block ends too early
   std::string defaults;    // of a root that ran with the defaults of its parameters: whose, and which
   Block block;
+  // What readers have found out of the block; kept with it where a call began it, and made anew for the code
+  // of a module, which goes on growing.
+  mutable std::shared_ptr<const void> index;
 
 private:
   static std::uint64_t next_serial() {

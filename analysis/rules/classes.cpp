@@ -29,10 +29,8 @@ std::vector<const values::Function*> functions_that_ran(const Record& record) {
     if (function && function->stmt && seen.insert(function).second) found.push_back(function);
   };
   for (const auto& root : record.roots) add(root->function);
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == interpreter::EventKind::call)
-      add(static_cast<const interpreter::CallEvent&>(event).function);
-  });
+  visit_kind(record, interpreter::EventKind::call,
+      [&](const Event& event) { add(static_cast<const interpreter::CallEvent&>(event).function); });
   return found;
 }
 

@@ -188,9 +188,8 @@ Provenance::Provenance(const Record& record) {
       add_value(add_value, fact.value, 0);
     }
   }
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != interpreter::EventKind::operation) return;
-    for (const TensorState* state : static_cast<const OperationEvent&>(event).tensors) add(state);
+  visit_operations(record, [&](const OperationEvent& event) {
+    for (const TensorState* state : event.tensors) add(state);
   });
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (const Producer* made = all_[i].made)

@@ -1,6 +1,7 @@
 #include "rules/report.hpp"
 
 #include "rules/cause.hpp"
+#include "rules/root_index.hpp"
 #include "rules/sentences.hpp"
 
 #include <algorithm>
@@ -17,10 +18,6 @@ constexpr std::size_t most_callers = 8;  // that are told of one cause, with its
 // What many rules go through, found once for each record.
 struct Problems {
   std::vector<std::pair<const ProblemEvent*, const interpreter::Root*>> all;
-};
-struct RootEvents {
-  std::vector<const Event*> all;
-  std::vector<const OperationEvent*> operations;
 };
 }  // namespace
 
@@ -128,38 +125,47 @@ void visit_problems(
   auto& kept = record.derived[std::type_index(typeid(Problems))];
   if (!kept) {
     auto found = std::make_shared<Problems>();
-    visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-      if (event.kind == EventKind::problem)
-        found->all.emplace_back(static_cast<const ProblemEvent*>(&event), &root);
-    });
+    for (const auto* list : {&record.roots, &record.default_roots})
+      for (const auto& root : *list)
+        RootIndex::of(record, *root).of_kind(EventKind::problem, [&](const Event& event) {
+          found->all.emplace_back(static_cast<const ProblemEvent*>(&event), root.get());
+        });
     kept = std::move(found);
   }
   for (const auto& [problem, root] : static_cast<const Problems*>(kept.get())->all) each(*problem, *root);
 }
 
-namespace {
-const RootEvents& root_events(const Record& record) {
-  auto& kept = record.derived[std::type_index(typeid(RootEvents))];
-  if (!kept) {
-    auto found = std::make_shared<RootEvents>();
-    for (const auto& root : record.roots)
-      visit(root->block, [&](const Event& event) {
-        found->all.push_back(&event);
-        if (event.kind == EventKind::operation)
-          found->operations.push_back(static_cast<const OperationEvent*>(&event));
-      });
-    kept = std::move(found);
-  }
-  return *static_cast<const RootEvents*>(kept.get());
-}
-}  // namespace
-
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each) {
-  for (const Event* event : root_events(record).all) each(*event);
+  for (const auto& root : record.roots)
+    for (const Event* event : RootIndex::of(record, *root).all()) each(*event);
+}
+
+void visit_kind(const Record& record, EventKind kind, const std::function<void(const Event&)>& each) {
+  for (const auto& root : record.roots) RootIndex::of(record, *root).of_kind(kind, each);
 }
 
 void visit_operations(const Record& record, const std::function<void(const OperationEvent&)>& each) {
-  for (const OperationEvent* operation : root_events(record).operations) each(*operation);
+  visit_kind(record, EventKind::operation,
+      [&](const Event& event) { each(static_cast<const OperationEvent&>(event)); });
+}
+
+void visit_operations(
+    const Record& record, const RowsAsked& is, const std::function<void(const OperationEvent&)>& each) {
+  for (const auto& root : record.roots) RootIndex::of(record, *root).operations(is, each);
+}
+
+void visit_operations(const Record& record, const interpreter::Root& root, const RowsAsked& is,
+    const std::function<void(const OperationEvent&)>& each) {
+  RootIndex::of(record, root).operations(is, each);
+}
+
+bool any_operation(const Record& record, const interpreter::Root& root, const RowsAsked& is) {
+  return RootIndex::of(record, root).any_row(is);
+}
+
+bool any_operation(const Record& record, const RowsAsked& is) {
+  return std::ranges::any_of(
+      record.roots, [&](const auto& root) { return any_operation(record, *root, is); });
 }
 
 }  // namespace stepzero::rules

@@ -52,8 +52,25 @@ void visit(const interpreter::Block& block, const std::function<void(const Event
 void visit_with_defaults(
     const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
+// … and those of them that are of one kind.
+void visit_kind(
+    const Record& record, interpreter::EventKind kind, const std::function<void(const Event&)>& each);
 // … and those of them that are operations.
 void visit_operations(const Record& record, const std::function<void(const OperationEvent&)>& each);
+// … of whose rows that is so. Nearly free where there are none: what asks more of an event first says of
+// which rows it asks.
+using RowsAsked = std::function<bool(const values::Row&)>;
+void visit_operations(
+    const Record& record, const RowsAsked& is, const std::function<void(const OperationEvent&)>& each);
+inline auto with_operation(std::same_as<values::Operation> auto... any) {
+  return [any...](const values::Row& row) { return ((row.operation == any) || ...); };
+}
+// … of one root.
+void visit_operations(const Record& record, const interpreter::Root& root, const RowsAsked& is,
+    const std::function<void(const OperationEvent&)>& each);
+// Is there any such operation, in a root?
+bool any_operation(const Record& record, const RowsAsked& is);
+bool any_operation(const Record& record, const interpreter::Root& root, const RowsAsked& is);
 // Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the
 // record.
 void visit_problems(

@@ -55,9 +55,8 @@ bool is_of_owner(const Record& record, const TrainingRoot& training_root, const 
   for (const auto& root : record.roots) {
     const bool own = root->owner == training_root.root->owner;
     updated = updated || root->truncated;
-    visit(root->block, [&](const Event& event) {
-      if (event.kind != EventKind::operation) return;
-      const auto& operation = static_cast<const OperationEvent&>(event);
+    const auto is_asked = with_operation(Operation::scaler_made, Operation::scaler_update, Operation::unseen);
+    visit_operations(record, *root, is_asked, [&](const OperationEvent& operation) {
       if (operation.row->operation == Operation::scaler_made)
         made = made || own;
       else if (operation.row->operation == Operation::scaler_update)

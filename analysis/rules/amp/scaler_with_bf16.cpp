@@ -15,8 +15,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   std::vector<Autocast> regions;
   Once once;
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->operation != Operation::scaler_made) return;
+  visit_operations(record, with_operation(Operation::scaler_made), [&](const OperationEvent& made) {
     const Object* scaler = made.self.object();
     // A scaler of the module may scale in a function that nobody calls.
     const bool used = std::any_of(training.training_roots().begin(), training.training_roots().end(),

@@ -14,8 +14,8 @@ namespace {
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& loss) {
-    if (loss.row->operation != Operation::refuses_autocast || loss.expected) return;
+  visit_operations(record, with_operation(Operation::refuses_autocast), [&](const OperationEvent& loss) {
+    if (loss.expected) return;
     const auto region = autocast_around(record, loss.around);
     if (!region || region->enabled == Answer::no || region->device != "cuda") return;
     // What the refusal is about is the type of the input: only what is surely not float32 by then is told.

@@ -241,10 +241,8 @@ void check(const Record& record, Report& report) {
         Check::is_name(name.substr(0, name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"))), fact->place,
         nullptr);
   }
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->operation != values::Operation::unseen || operation.arguments.empty() ||
-        !operation.arguments[0].is(Kind::tuple))
-      return;
+  visit_operations(record, with_operation(values::Operation::unseen), [&](const OperationEvent& operation) {
+    if (operation.arguments.empty() || !operation.arguments[0].is(Kind::tuple)) return;
     for (const Value& given : operation.arguments[0].as<values::Tuple>()->items)
       look.look_at(given, false, written_in(record, given, operation.place), nullptr);
   });

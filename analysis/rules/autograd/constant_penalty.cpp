@@ -49,8 +49,7 @@ const Producer* penalized(const TensorState* state, std::unordered_set<const voi
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& backward) {
-    if (backward.row->operation != Operation::backward) return;
+  visit_operations(record, with_operation(Operation::backward), [&](const OperationEvent& backward) {
     std::unordered_set<const void*> seen;
     const Producer* asked = penalized(backward.self_state(), seen);
     const Value graph = asked ? argument(*asked, "create_graph") : Value{};

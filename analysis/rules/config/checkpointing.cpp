@@ -171,9 +171,8 @@ void check_cache(const Record& record, Report& report) {
 void check(const Record& record, Report& report) {
   check_cache(record, report);
   Once once;
-  visit_operations(record, [&](const OperationEvent& event) {
-    if (event.row->operation != Operation::recomputed || !event.expr || !is_called_by_name(*event.expr))
-      return;
+  visit_operations(record, with_operation(Operation::recomputed), [&](const OperationEvent& event) {
+    if (!event.expr || !is_called_by_name(*event.expr)) return;
     check_drawn(event, report, once);
     const Way way = way_of(*event.expr);
     if (way == Way::other) return;

@@ -184,8 +184,8 @@ void check_objects(const Record& record, const Training& training, Report& repor
       judged.insert(made.event);
       if (once(made.event->place)) tell(schedule, made.event->place, made.event->calls, report);
     }
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->operation != Operation::scheduler_made || judged.contains(&made)) return;
+  visit_operations(record, with_operation(Operation::scheduler_made), [&](const OperationEvent& made) {
+    if (judged.contains(&made)) return;
     const Schedule schedule = schedule_of(record, made);
     if ((schedule.warmup || schedule.total) && once(made.place))
       tell(schedule, made.place, made.calls, report);

@@ -142,8 +142,8 @@ std::optional<std::int64_t> accumulated(
     const Record& record, const TrainingLoop& loop, const std::vector<Window>& all) {
   std::optional<std::int64_t> by_accelerate;
   bool has_accelerator = false;
-  visit_operations(record, [&](const OperationEvent& event) {
-    if (event.row->path != "accelerate.Accelerator") return;
+  const auto is_accelerator = [](const values::Row& row) { return row.path == "accelerate.Accelerator"; };
+  visit_operations(record, is_accelerator, [&](const OperationEvent& event) {
     has_accelerator = true;
     const auto keyword = [&](std::string_view name) {
       return event.expr ? number_given(record, *event.expr, event.place.chunk, name, 1) : std::nullopt;

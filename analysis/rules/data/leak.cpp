@@ -212,21 +212,16 @@ void check(const Record& record, Report& report) {
   Once once;
   // What a data set does with an index may be seen where nobody reads it.
   std::vector<const OperationEvent*> windows;
-  bool any = false;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    const Operation what = operation.row->operation;
-    any = any || what == Operation::fitted || what == Operation::split || what == Operation::loader_made;
-    if (what == Operation::window && windows.size() < values::most_compared_events)
-      windows.push_back(&operation);
+  const RowsAsked is_of_sets = with_operation(Operation::fitted, Operation::split, Operation::loader_made);
+  if (!any_operation(record, is_of_sets)) return;
+  visit_operations(record, with_operation(Operation::window), [&](const OperationEvent& operation) {
+    if (windows.size() < values::most_compared_events) windows.push_back(&operation);
   });
-  if (!any) return;
   for (const auto& root : record.roots) {
     Found found;
     found.windows = windows;
     std::size_t order = 0;
-    visit(root->block, [&](const Event& event) {
-      if (event.kind != EventKind::operation) return;
-      const auto& operation = static_cast<const OperationEvent&>(event);
+    visit_operations(record, *root, is_of_sets, [&](const OperationEvent& operation) {
       std::vector<const OperationEvent*>* list = nullptr;
       switch (operation.row->operation) {
       case Operation::fitted: list = &found.fitted; break;

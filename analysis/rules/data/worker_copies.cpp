@@ -85,8 +85,7 @@ bool knows_workers(const Record& record, const values::Class& cls, const Functio
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->operation != Operation::loader_made) return;
+  visit_operations(record, with_operation(Operation::loader_made), [&](const OperationEvent& made) {
     const Value given = argument(made, "dataset"), prepared = argument(made, "worker_init_fn");
     const auto workers = record.number(argument(made, "num_workers"));
     if (!workers || *workers < 2 || !given.is(Kind::instance) || (prepared && !prepared.is(Kind::none)))

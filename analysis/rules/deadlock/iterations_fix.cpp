@@ -51,11 +51,11 @@ std::vector<Fix> drop_last_batch(const Report& report, const Mismatch& mismatch)
     batches = *samples / *size;
   }
   const OperationEvent* made = nullptr;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->operation == values::Operation::loader_made &&
-        operation.row->kind == values::RowKind::class_ && operation.result == reading->self)
-      made = &operation;
-  });
+  visit_operations(
+      record, with_operation(values::Operation::loader_made), [&](const OperationEvent& operation) {
+        if (operation.row->kind == values::RowKind::class_ && operation.result == reading->self)
+          made = &operation;
+      });
   if (!made || !made->expr || !record.in_file(made->place)) return {};
   for (const Keyword& keyword : made->expr->keywords)
     if (keyword.name.empty() || keyword.name.text() == "drop_last") return {};

@@ -135,13 +135,8 @@ public:
 
 private:
   void look_at(const Root& root) {
-    bool any = false;
-    visit(root.block, [&](const Event& event) {
-      if (event.kind != EventKind::operation) return;
-      const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
-      any = any || operation == Operation::collective || operation == Operation::parallel_forward;
-    });
-    if (!any) return;
+    if (!any_operation(record_, root, with_operation(Operation::collective, Operation::parallel_forward)))
+      return;
     Walk walk;
     walk.wanted = [&](const OperationEvent& event) {
       return (event.row->operation == Operation::collective ||

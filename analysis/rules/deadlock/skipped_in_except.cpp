@@ -59,8 +59,7 @@ bool takes_failures(const Record& record, const Block& handler) {
 void tell_of_handlers(const Record& record, Report& report) {
   const auto& found = report.ranks().comparison().found;
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::attempt) return;
+  visit_kind(record, EventKind::attempt, [&](const Event& event) {
     const auto& attempt = static_cast<const AttemptEvent&>(event);
     if (!attempt.raised || record.symbols.sharing(attempt.raised) == symbolic::Sharing::uniform ||
         first_collective(attempt.body, true) || first_collective(attempt.orelse, true))

@@ -64,14 +64,13 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> chosen_steps(const Record& rec
 // `engine.step()`.
 void check_steps(const Record& record, Report& report) {
   std::vector<values::Place> of_engine;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row && operation.row->path == engine_steps[1]) of_engine.push_back(operation.place);
-  });
+  const auto is_engine_step = [](const values::Row& row) { return row.path == engine_steps[1]; };
+  visit_operations(
+      record, is_engine_step, [&](const OperationEvent& operation) { of_engine.push_back(operation.place); });
   const auto chosen = chosen_steps(record);
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (!operation.row || operation.row->operation != Operation::optimizer_step ||
-        !operation.self.is(Kind::instance) ||
+  visit_operations(record, with_operation(Operation::optimizer_step), [&](const OperationEvent& operation) {
+    if (!operation.self.is(Kind::instance) ||
         // Where the program chooses between an engine and a loop of its own, it is of neither for sure.
         !attribute(operation.self, values::EngineState::engine).is(Kind::instance))
       return;
@@ -209,15 +208,12 @@ void check_saves(const Record& record, Report& report) {
 
 // Under ZeRO-3 each rank holds a part of every parameter, and the module itself only empty ones.
 void check_states(const Record& record, Report& report) {
-  bool gathers = false;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    gathers = gathers || (operation.row && operation.row->path == "deepspeed.zero.GatheredParameters");
-  });
-  if (gathers) return;
+  if (any_operation(
+          record, [](const values::Row& row) { return row.path == "deepspeed.zero.GatheredParameters"; }))
+    return;
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (!operation.row || operation.row->operation != Operation::state_taken ||
-        operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance))
+  visit_operations(record, with_operation(Operation::state_taken), [&](const OperationEvent& operation) {
+    if (operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance))
       return;
     const Value engine = attribute(operation.self, values::EngineState::engine),
                 stage = attribute(
@@ -248,10 +244,8 @@ std::string_view why_clips_nothing(const Record& record, Value engine) {
 }
 
 void check_clipping(const Record& record, const std::vector<Value>& engines, Report& report) {
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (!operation.row || operation.row->operation != Operation::clip_gradients ||
-        !operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty())
-      return;
+  visit_operations(record, with_operation(Operation::clip_gradients), [&](const OperationEvent& operation) {
+    if (!operation.row->path.starts_with("torch.nn.utils.") || operation.arguments.empty()) return;
     Parts clipped;
     clipped.add(operation.arguments[0]);
     for (const Value engine : engines) {

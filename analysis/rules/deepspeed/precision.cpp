@@ -52,12 +52,10 @@ bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
 
 // A scaler of torch beside an engine that scales the loss itself.
 void check_scalers(const Record& record, Report& report) {
-  bool has_engine = false;
+  if (!any_operation(
+          record, [](const values::Row& row) { return row.path == "deepspeed.DeepSpeedEngine.backward"; }))
+    return;
   Once once;
-  visit_operations(record, [&](const interpreter::OperationEvent& operation) {
-    has_engine = has_engine || (operation.row && operation.row->path == "deepspeed.DeepSpeedEngine.backward");
-  });
-  if (!has_engine) return;
   for (const TrainingRoot& training_root : Training::of(record).training_roots())
     for (const TrainingEvent& scaled : training_root.all) {
       if (scaled.event->row->operation != values::Operation::scale || scaled.loops.empty()) continue;

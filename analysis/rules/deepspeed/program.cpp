@@ -122,9 +122,9 @@ struct Configured {
 };
 void each_configured(const Record& record, const std::function<void(const Configured&)>& each) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (!operation.row || operation.row->path != "deepspeed.initialize" || !operation.result.is(Kind::tuple))
-      return;
+  const auto is_start = [](const values::Row& row) { return row.path == "deepspeed.initialize"; };
+  visit_operations(record, is_start, [&](const OperationEvent& operation) {
+    if (!operation.result.is(Kind::tuple)) return;
     const auto& items = operation.result.as<values::Tuple>()->items;
     if (items.empty() || !items[0].is(Kind::instance)) return;
     const Value config = attribute(items[0], values::EngineState::config);

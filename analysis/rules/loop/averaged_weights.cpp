@@ -148,17 +148,17 @@ std::optional<Average> average_of(const Record& record, const OperationEvent& wr
 // Every average of weights that the run came to.
 std::vector<Average> averages_of(const Record& record) {
   std::vector<Average> found;
-  visit_with_defaults(record, [&](const Event& event, const Root& root) {
-    const auto* write = event.kind == EventKind::operation ? static_cast<const OperationEvent*>(&event)
-                                                           : nullptr;
-    if (!write || write->row->operation != Operation::weights_written || !is_weights(write->self)) return;
-    const TensorState* written = write->argument_state(0);
-    if (!written || !written->made) return;
-    if (auto average = average_of(record, *write, *written->made)) {
-      average->root = &root;
-      found.push_back(*average);
-    }
-  });
+  for (const auto* list : {&record.roots, &record.default_roots})
+    for (const auto& root : *list)
+      visit_operations(
+          record, *root, with_operation(Operation::weights_written), [&](const OperationEvent& write) {
+            const TensorState* written = is_weights(write.self) ? write.argument_state(0) : nullptr;
+            if (!written || !written->made) return;
+            if (auto average = average_of(record, write, *written->made)) {
+              average->root = root.get();
+              found.push_back(*average);
+            }
+          });
   return found;
 }
 

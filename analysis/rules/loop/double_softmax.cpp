@@ -95,8 +95,9 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->loss && once(operation.place)) look_at(record, report, operation);
+  const auto is_loss = [](const values::Row& row) { return row.loss != nullptr; };
+  visit_operations(record, is_loss, [&](const OperationEvent& operation) {
+    if (once(operation.place)) look_at(record, report, operation);
   });
 }
 

@@ -83,9 +83,9 @@ Reached reached_of(
 // of what it is a part of, or it was put into evaluation mode itself.
 std::set<const Object*> may_be_loaded(const Record& record) {
   std::set<const Object*> found;
-  visit_operations(record, [&](const OperationEvent& operation) {
+  const auto is_of_models = with_operation(Operation::state_put, Operation::eval_mode);
+  visit_operations(record, is_of_models, [&](const OperationEvent& operation) {
     const Operation what = operation.row->operation;
-    if (what != Operation::state_put && what != Operation::eval_mode) return;
     if (operation.self.object()) found.insert(operation.self.object());
     if (what != Operation::state_put) return;
     Parts parts;

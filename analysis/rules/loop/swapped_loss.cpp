@@ -206,8 +206,8 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
 // another may take its arguments in this order.
 std::unordered_set<const Event*> of_chosen_functions(const Record& record) {
   std::unordered_set<const Event*> found;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind != EventKind::branch || static_cast<const BranchEvent&>(event).stmt) return;
+  visit_kind(record, EventKind::branch, [&](const Event& event) {
+    if (static_cast<const BranchEvent&>(event).stmt) return;
     const auto& branch = static_cast<const BranchEvent&>(event);
     for (const Block* side : {&branch.yes, &branch.no})
       visit(*side, [&](const Event& inner) {
@@ -220,9 +220,8 @@ std::unordered_set<const Event*> of_chosen_functions(const Record& record) {
 
 void check(const Record& record, Report& report) {
   std::vector<const OperationEvent*> losses;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->loss && !both_ways(*operation.row)) losses.push_back(&operation);
-  });
+  const auto is_asked = [](const values::Row& row) { return row.loss && !both_ways(row); };
+  visit_operations(record, is_asked, [&](const OperationEvent& operation) { losses.push_back(&operation); });
   if (losses.empty()) return;
   const auto chosen = of_chosen_functions(record);
   Once once;

@@ -75,9 +75,9 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
 
 void check(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->loss && is_of_classes(*operation.row->loss) && once(operation.place))
-      look_at(record, report, operation);
+  const auto is_asked = [](const values::Row& row) { return row.loss && is_of_classes(*row.loss); };
+  visit_operations(record, is_asked, [&](const OperationEvent& operation) {
+    if (once(operation.place)) look_at(record, report, operation);
   });
 }
 

@@ -83,6 +83,7 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
 void check(const Record& record, Report& report) {
   Once once;
   for (const auto& root : record.roots) {
+    if (!any_operation(record, *root, with_operation(Operation::random_number))) continue;
     std::vector<const LoopEvent*> loops;
     std::vector<Drawn> drawn;
     look(record, report, root->block, loops, drawn, once);

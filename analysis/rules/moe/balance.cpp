@@ -11,8 +11,7 @@ using values::Operation;
 
 std::vector<const TensorState*> differentiated(const Record& record) {
   std::vector<const TensorState*> found;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->operation != Operation::backward) return;
+  visit_operations(record, with_operation(Operation::backward), [&](const OperationEvent& operation) {
     for (const TensorState* state : operation.tensors)
       if (state && state->made && std::find(found.begin(), found.end(), state) == found.end()) {
         found.push_back(state);

@@ -93,8 +93,8 @@ void check(const Record& record, Report& report) {
         finding && each.made->self.is(Kind::instance))
       report.relate(*finding, each.made->self.object()->born, "the layer is made here");
   }
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->operation != Operation::optimizer_made || made.arguments.empty()) return;
+  visit_operations(record, with_operation(Operation::optimizer_made), [&](const OperationEvent& made) {
+    if (made.arguments.empty()) return;
     // What an optimizer has an eps for is a division by what squared gradients leave, plus eps.
     const Value given_eps = argument(made, "eps");
     const std::optional<double> eps = given_eps ? number(record, given_eps) : default_of(*made.row, "eps");

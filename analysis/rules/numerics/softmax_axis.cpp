@@ -175,9 +175,8 @@ void check(const Record& record, Report& report) {
   if (provenance.of_semantics(OpSemantics::softmax).empty() &&
       provenance.of_semantics(OpSemantics::log_softmax).empty())
     return;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (operation.row->operation == Operation::loss) rule.look_at_loss(operation);
-  });
+  visit_operations(record, with_operation(Operation::loss),
+      [&](const OperationEvent& operation) { rule.look_at_loss(operation); });
   for (const OpSemantics by : {OpSemantics::place_of_largest, OpSemantics::largest})
     for (const Origin& each : provenance.of_semantics(by)) rule.look_at_largest(each);
   for (const Attention& each : attentions(record)) rule.look_at_attention(each);

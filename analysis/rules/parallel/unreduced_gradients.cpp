@@ -91,12 +91,8 @@ void check(const Record& record, Report& report) {
   std::vector<Wrapper> wrappers;
   std::vector<const OperationEvent*> backwards, unseen;
   std::set<const values::Object*> called;
-  bool steps = false, sends = false, reduced = false, writes_weights = false;
-  visit_roots(record, [&](const Event& each) {
-    writes_weights = writes_weights ||
-        (each.kind == EventKind::operation &&
-            static_cast<const OperationEvent&>(each).row->operation == Operation::weights_written);
-  });
+  bool steps = false, sends = false, reduced = false;
+  const bool writes_weights = any_operation(record, with_operation(Operation::weights_written));
   visit_operations(record, [&](const OperationEvent& event) {
     sends = sends || may_send_gradients(event, writes_weights);
     steps = steps || event.row->operation == Operation::optimizer_step ||

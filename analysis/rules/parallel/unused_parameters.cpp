@@ -243,8 +243,8 @@ std::string names_of(const std::vector<Held>& parameters) {
 Place decided_at(const Record& record, values::Cond condition) {
   Place found;
   if (condition)
-    visit_roots(record, [&](const Event& event) {
-      if (found || event.kind != EventKind::branch) return;
+    visit_kind(record, EventKind::branch, [&](const Event& event) {
+      if (found) return;
       const values::Cond asked = static_cast<const BranchEvent&>(event).condition;
       if (asked == condition || asked == record.symbols.logical_not(condition)) found = event.place;
     });

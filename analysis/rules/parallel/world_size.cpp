@@ -105,9 +105,10 @@ void meshes(const Record& record, Report& report) {
       report.relate_calls(*finding, event.calls);
     }
   };
-  visit_with_defaults(record, [&](const Event& event, const interpreter::Root& root) {
-    if (event.kind != interpreter::EventKind::operation || !root.defaults.empty()) return;
-    const auto& made = static_cast<const OperationEvent&>(event);
+  const auto is_of_groups = [](const values::Row& row) {
+    return row.collective || row.operation == values::Operation::group_settings;
+  };
+  const auto look = [&](const OperationEvent& made, const interpreter::Root& root) {
     if (made.row->operation == values::Operation::group_settings && made.arguments.size() > 3) {
       const auto size = record.number(made.arguments[3]);
       world = size && *size > 0 ? JobRun{&root, &made, *size} : JobRun{};
@@ -143,17 +144,21 @@ void meshes(const Record& record, Report& report) {
       told(made, Severity::warning,
           "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
               ": the others are in none of its groups, and a collective that they enter alone hangs.");
-  });
+  };
+  for (const auto* list : {&record.roots, &record.default_roots})
+    for (const auto& root : *list)
+      if (root->defaults.empty())
+        visit_operations(record, *root, is_of_groups, [&](const OperationEvent& made) { look(made, *root); });
 }
 
 // `if tp * pp * dp != world_size: raise …`, where that is so: an assertion in other words.
 void checks(const Record& record, Report& report) {
   std::unordered_set<const syntax::Stmt*> open;  // what is decided in one way only at some times
   std::vector<const Event*> raised;
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == interpreter::EventKind::branch)
-      open.insert(static_cast<const interpreter::BranchEvent&>(event).stmt);
-    if (event.kind != interpreter::EventKind::exit || !record.in_file(event.place)) return;
+  visit_kind(record, interpreter::EventKind::branch,
+      [&](const Event& event) { open.insert(static_cast<const interpreter::BranchEvent&>(event).stmt); });
+  visit_kind(record, interpreter::EventKind::exit, [&](const Event& event) {
+    if (!record.in_file(event.place)) return;
     if (const auto& exit = static_cast<const interpreter::ExitEvent&>(event);
         exit.exit == interpreter::ExitKind::raise && exit.fails)
       raised.push_back(&event);
@@ -194,8 +199,11 @@ void check(const Record& record, Report& report) {
 
   meshes(record, report);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Groups> by_place;
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (!made.row->collective || !made.row->collective->makes_group || made.arguments.empty()) return;
+  const auto makes_group = [](const values::Row& row) {
+    return row.collective && row.collective->makes_group;
+  };
+  visit_operations(record, makes_group, [&](const OperationEvent& made) {
+    if (made.arguments.empty()) return;
     Groups& groups = by_place[{made.place.chunk, made.place.span.begin}];
     if (!groups.first) groups.first = &made;
     groups.known = groups.known && groups.first->calls == made.calls;

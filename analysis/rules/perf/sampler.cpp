@@ -133,10 +133,8 @@ std::optional<values::Cond> is_sampler_when(const Record& record, Value sampler)
 void check(const Record& record, Report& report) {
   look_at_ranks(record, report);
   Once once;
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->operation != Operation::loader_made || made.row->kind != values::RowKind::class_ ||
-        made.expected)
-      return;
+  visit_operations(record, with_operation(Operation::loader_made), [&](const OperationEvent& made) {
+    if (made.row->kind != values::RowKind::class_ || made.expected) return;
     const Value sampler = argument(made, "sampler"), shuffle = argument(made, "shuffle");
     const std::optional<values::Cond> when = is_sampler_when(record, sampler);
     if (!when || !shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes ||

@@ -135,12 +135,14 @@ std::string_view collective_name(const OperationEvent& event) {
   return modules.empty() ? std::string_view("communication") : modules.front()->native->row->backward->name;
 }
 
-bool communicates(const Root& root) {
+bool communicates(const Record& record, const Root& root) {
+  const auto may_communicate = [](const values::Row& row) {
+    return row.operation == Operation::await || row.operation == Operation::backward || row.message ||
+        row.collective;
+  };
   bool any = false;
-  visit(root.block, [&](const Event& event) {
-    any = any ||
-        (event.kind == EventKind::operation && communicates(static_cast<const OperationEvent&>(event)));
-  });
+  visit_operations(
+      record, root, may_communicate, [&](const OperationEvent& event) { any = any || communicates(event); });
   return any;
 }
 

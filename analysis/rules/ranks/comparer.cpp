@@ -37,7 +37,7 @@ ComparedJob::ComparedJob(const Record& record, RunOfRank runs, ComparedBefore* b
 
 void Comparer::run() {
   for (const auto& root : record_.roots)
-    if (const int size = communicates(*root) ? size_of_job(record_, *root) : 0; size >= 2)
+    if (const int size = communicates(record_, *root) ? size_of_job(record_, *root) : 0; size >= 2)
       for (Mismatch& mismatch : ranks_beyond(record_, *root, size))
         into_.found.push_back(std::move(mismatch));
   if (!into_.run || !may_part(record_)) return;
@@ -45,7 +45,7 @@ void Comparer::run() {
   note_branches();
   std::vector<const Root*> roots;
   for (const auto& root : record_.roots)
-    if (communicates(*root)) roots.push_back(root.get());
+    if (communicates(record_, *root)) roots.push_back(root.get());
   if (before_) {
     before_->begin();
     for (const Root* const root : roots)
@@ -68,8 +68,7 @@ void Comparer::run() {
 void Comparer::note_branches() {
   constexpr std::uint64_t about_rank = 1u << 8, about_exit = 2u << 8;  // as other than Runs tell them
   KnownPlaces& known = into_.worlds.known();
-  visit_roots(record_, [&](const Event& event) {
-    if (event.kind != EventKind::branch) return;
+  visit_kind(record_, EventKind::branch, [&](const Event& event) {
     const auto& branch = static_cast<const BranchEvent&>(event);
     if (!depends_on_rank(record_.symbols, branch.condition)) return;
     if (about_ranks_.insert({event.place.chunk, event.place.span.begin}).second)
@@ -426,8 +425,8 @@ std::string Comparer::question_for_rank() {
 
 bool Comparer::has_defaults() const {
   bool any = false;
-  visit_roots(record_, [&](const Event& event) {
-    if (any || event.kind != EventKind::branch) return;
+  visit_kind(record_, EventKind::branch, [&](const Event& event) {
+    if (any) return;
     record_.symbols.parts(
         static_cast<const BranchEvent&>(event).condition,
         [&](values::Int atom) {

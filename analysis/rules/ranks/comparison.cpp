@@ -13,37 +13,32 @@ namespace {
 
 // Is there anything in which ranks that run the same may differ?
 bool decides_by_own_data(const Record& record) {
-  bool any = false;
-  for (const auto& root : record.roots)
-    visit(root->block, [&](const Event& event) {
-      if (event.kind == EventKind::branch) {
-        const auto condition = static_cast<const BranchEvent&>(event).condition;
-        any = any ||
-            (record.symbols.sharing(condition) == symbolic::Sharing::local &&
-                !record.unseen.contains(condition));
-      } else if (event.kind == EventKind::loop) {
-        const auto& loop = static_cast<const LoopEvent&>(event);
-        any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
-      } else if (event.kind == EventKind::attempt) {
-        any = any || static_cast<const AttemptEvent&>(event).exhausted >= 0;
-      } else if (event.kind == EventKind::operation) {
-        // A group has ranks outside it.
-        const auto* info = static_cast<const OperationEvent&>(event).row->collective;
-        any = any || (info && info->makes_group);
-      }
-    });
+  // A group has ranks outside it.
+  bool any = any_operation(
+      record, [](const values::Row& row) { return row.collective && row.collective->makes_group; });
+  visit_kind(record, EventKind::loop, [&](const Event& event) {
+    const auto& loop = static_cast<const LoopEvent&>(event);
+    any = any || loop.any_order || (!loop.unrolled && loop.trips == symbolic::Sharing::local);
+  });
+  visit_kind(record, EventKind::attempt,
+      [&](const Event& event) { any = any || static_cast<const AttemptEvent&>(event).exhausted >= 0; });
+  if (any) return true;
+  visit_kind(record, EventKind::branch, [&](const Event& event) {
+    if (any) return;
+    const auto condition = static_cast<const BranchEvent&>(event).condition;
+    any = record.symbols.sharing(condition) == symbolic::Sharing::local && !record.unseen.contains(condition);
+  });
   return any;
 }
 
 // Is there communication that is to be waited for?
 bool starts_requests(const Record& record) {
   bool any = false;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    any = any || (operation.row->message && operation.row->message->starts) ||
-        (operation.row->collective && operation.row->collective->async >= 0 &&
-            operation.result.is(values::Kind::instance));
-  });
-  return any;
+  const auto starts = [](const values::Row& row) { return row.message && row.message->starts; };
+  const auto may_start = [](const values::Row& row) { return row.collective && row.collective->async >= 0; };
+  visit_operations(record, may_start,
+      [&](const OperationEvent& operation) { any = any || operation.result.is(values::Kind::instance); });
+  return any || any_operation(record, starts);
 }
 
 }  // namespace
@@ -52,12 +47,9 @@ bool starts_requests(const Record& record) {
 // them?
 static bool joins_uneven_ranks(const Record& record) {
   bool any = false;
-  visit_roots(record, [&](const Event& event) {
-    if (any || event.kind != interpreter::EventKind::operation) return;
-    const auto& operation = static_cast<const OperationEvent&>(event);
-    any = operation.row->collective && !operation.row->collective->joins && operation.around &&
-        joined_by(operation);
-  });
+  const auto joins_not = [](const values::Row& row) { return row.collective && !row.collective->joins; };
+  visit_operations(record, joins_not,
+      [&](const OperationEvent& operation) { any = any || (operation.around && joined_by(operation)); });
   return any;
 }
 
@@ -67,8 +59,7 @@ bool may_part(const Record& record) {
       record.roles[static_cast<int>(symbolic::Role::local_rank)];
   if (!asks && !decides_by_own_data(record) && !starts_requests(record) && !joins_uneven_ranks(record))
     return false;
-  return std::any_of(
-      record.roots.begin(), record.roots.end(), [](const auto& root) { return communicates(*root); });
+  return std::ranges::any_of(record.roots, [&](const auto& root) { return communicates(record, *root); });
 }
 
 std::string if_it_is_one(const OperationEvent& event) {

@@ -134,9 +134,8 @@ int highest_named_rank(const Record& record) {
     }
     for (const values::Cond operand : record.symbols.operands(condition)) look(operand);
   };
-  visit_roots(record, [&](const Event& event) {
-    if (event.kind == EventKind::branch) look(static_cast<const interpreter::BranchEvent&>(event).condition);
-  });
+  visit_kind(record, EventKind::branch,
+      [&](const Event& event) { look(static_cast<const interpreter::BranchEvent&>(event).condition); });
   for (const Fact* fact : FactIndex::of(record).conditions) {
     if (fact->value.is(values::Kind::boolean)) look(fact->value.condition());
     for (values::Value side = fact->value; side.is(values::Kind::choice);

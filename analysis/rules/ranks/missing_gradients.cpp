@@ -22,11 +22,9 @@ using Sources = std::set<std::pair<std::string, std::uint32_t>>;
 std::optional<Sources> sources_of_losses(const Record& own) {
   Sources sources;
   bool known = !own.out_of_budget && !own.cancelled, any = false;
-  visit_roots(own, [&](const Event& event) {
-    if (!known || event.kind != EventKind::operation ||
-        static_cast<const OperationEvent&>(event).row->operation != Operation::backward)
-      return;
-    const values::TensorState* loss = static_cast<const OperationEvent&>(event).self_state();
+  visit_operations(own, with_operation(Operation::backward), [&](const OperationEvent& event) {
+    if (!known) return;
+    const values::TensorState* loss = event.self_state();
     known = loss && loss->graph_complete && !loss->unseen;
     any = true;
     if (!known) return;

@@ -94,8 +94,8 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
 }
 
 void Runs::tell_loops() {
-  visit_roots(main_, [&](const Event& event) {
-    if (event.kind != EventKind::loop || !event.place) return;
+  visit_kind(main_, EventKind::loop, [&](const Event& event) {
+    if (!event.place) return;
     const auto& loop = static_cast<const LoopEvent&>(event);
     const bool is_local = loop.trips == symbolic::Sharing::local && !loop.unrolled;
     if (!loop.stmt) {
@@ -276,11 +276,10 @@ std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<c
   for (std::uint32_t i = 1; i < made->files.size(); ++i)
     if (const auto same = chunks_.find(spot(*made, Place{i, {}})); same != chunks_.end())
       made->chunk_of[i] = same->second;
-  for (const auto& root : made->record->roots)
-    visit(root->block, [&](const Event& event) {
-      if (event.kind == EventKind::loop && static_cast<const LoopEvent&>(event).unrolled)
-        made->unrolled.insert(made->record->as_written(static_cast<const LoopEvent&>(event).stmt));
-    });
+  visit_kind(*made->record, EventKind::loop, [&](const Event& event) {
+    if (static_cast<const LoopEvent&>(event).unrolled)
+      made->unrolled.insert(made->record->as_written(static_cast<const LoopEvent&>(event).stmt));
+  });
   return made;
 }
 

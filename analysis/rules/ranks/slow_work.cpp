@@ -27,13 +27,7 @@ std::string in_seconds(double seconds) {
 namespace {
 // Does the program start its process group where that is seen? Else others set its limit.
 bool starts_group(const Record& record) {
-  bool any = false;
-  visit_roots(record, [&](const interpreter::Event& event) {
-    any = any ||
-        (event.kind == interpreter::EventKind::operation &&
-            static_cast<const OperationEvent&>(event).row->operation == values::Operation::group_settings);
-  });
-  return any;
+  return any_operation(record, with_operation(values::Operation::group_settings));
 }
 }  // namespace
 

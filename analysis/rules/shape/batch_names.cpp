@@ -59,8 +59,8 @@ bool may_take_device(const CallExpr& call) {
 bool fails_by_device(const Record& record, std::uint32_t chunk, Span span) {
   const auto inside = [&](Place place) { return place.chunk == chunk && span.holds(place.span); };
   bool found = false;
-  visit_roots(record, [&](const Event& event) {
-    if (found || event.kind != EventKind::problem) return;
+  visit_kind(record, EventKind::problem, [&](const Event& event) {
+    if (found) return;
     const auto& problem = static_cast<const ProblemEvent&>(event);
     if (problem.problem != values::ProblemKind::device) return;
     found = inside(problem.place);

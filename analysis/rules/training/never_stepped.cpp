@@ -206,15 +206,15 @@ std::vector<NeverStepped> never_stepped(const Record& record) {
   std::vector<NeverStepped> found;
   std::set<std::pair<const FunctionStmt*, std::string>> asked;
   std::map<const FunctionStmt*, std::vector<Cleared>> all_cleared;
-  visit_operations(record, [&](const OperationEvent& event) {
-    if (event.row->operation != Operation::zero_grad || !record.in_file(event.place)) return;
+  visit_operations(record, with_operation(Operation::zero_grad), [&](const OperationEvent& event) {
+    if (!record.in_file(event.place)) return;
     const std::string by = object_text(record, event, "");
     const Place place = as_it_stands(record, event.place);
     if (const FunctionStmt* function = by.empty() ? nullptr : function_around(record, place))
       all_cleared[function].push_back({by, place});
   });
-  visit_operations(record, [&](const OperationEvent& backward) {
-    if (backward.row->operation != Operation::backward || !record.in_file(backward.place)) return;
+  visit_operations(record, with_operation(Operation::backward), [&](const OperationEvent& backward) {
+    if (!record.in_file(backward.place)) return;
     const Place place = as_it_stands(record, backward.place);
     const FunctionStmt* function = function_around(record, place);
     if (!function) return;

@@ -180,14 +180,12 @@ Training::Training(const Record& record) : record_(record) {
 }
 
 void Training::look_at(const Root& root) {
-  bool any = false, evaluates = false;
-  visit(root.block, [&](const Event& event) {
-    if (any || event.kind != EventKind::operation) return;
-    const Operation operation = static_cast<const OperationEvent&>(event).row->operation;
-    any = operation != Operation::unseen && operation != Operation::zero_grad && matters(operation);
-    evaluates = evaluates || operation == Operation::forward || operation == Operation::has_to_fit ||
-        operation == Operation::viewed || operation == Operation::sampler_made;
+  const bool any = any_operation(record_, root, [](const values::Row& row) {
+    return row.operation != Operation::unseen && row.operation != Operation::zero_grad &&
+        matters(row.operation);
   });
+  const bool evaluates = any_operation(record_, root,
+      with_operation(Operation::forward, Operation::has_to_fit, Operation::viewed, Operation::sampler_made));
   if (!any && !evaluates) return;
   TrainingRoot& training_root = (any ? training_roots_ : evaluating_).emplace_back();
   training_root.root = &root;
