@@ -50,6 +50,8 @@ enum class DtypeNeed : std::uint8_t {
   int64_index,
   short_index,  // int64 or int32
   int64_class,
+  mask_or_floats,
+  int32_or_floats,
 };
 
 // The operand has another shape than the operator takes.
@@ -80,6 +82,58 @@ struct WrongSize {
   std::string operand;
   values::Dim arrives;
   values::Shape shape;
+};
+// A layer whose weights have another dtype than the operand, or floats (unknown) where it has none.
+struct OtherWeights {
+  std::string taker;
+  values::Dtype weights{};
+  std::string operand;
+  values::Dtype dtype{};
+};
+// The operand has another number of dimensions than all layouts, such as "[N, C, L]".
+struct WrongLayout {
+  std::string taker;
+  std::vector<std::string> layouts;
+  std::string operand;
+  values::Shape shape;
+};
+struct ShapedOperand {
+  std::string name;
+  values::Shape shape;
+};
+// Shapes that do not go together as the operator needs it.
+struct ShapesApart {
+  enum Need : std::uint8_t {
+    dimensions,  // as many in all of them
+    one_shape,
+    all_but_last,     // the same sizes
+    batch_or_none,    // all with a batch, or none
+    one_more,         // dimension than the last operand, in all others
+    like_target,      // the shape of the input
+    class_of_each,    // of the batch
+    target_of_each,   // of the batch
+    index_of_each,    // element
+    variance_of_each  // element or row
+  } need{};
+  std::string taker;
+  std::vector<ShapedOperand> operands;
+};
+// Two operands that differ in one size, which has to be the same.
+struct SizesApart {
+  std::string_view what;  // "their length"
+  ShapedOperand one, other;
+  values::Dim left, right;
+  bool length_first = false;  // the batch is where it is without batch_first
+};
+// Of something that is needed for each of others there are too many or too few.
+struct NotOneEach {
+  std::string taker;
+  std::string_view one;  // "a length"
+  values::Dim expected;
+  std::string_view each;  // "sequences"
+  ShapedOperand of;       // that has those; may be empty
+  std::string operand;    // that brings others; empty: they are written out
+  values::Dim given;
 };
 // A number outside of what the parameter takes. A bound that is absent does not matter.
 struct OutOfRange {
@@ -170,6 +224,21 @@ struct ResultDtype {
   values::Dtype result{}, target{};
   std::string into;
 };
+// An index that is written as a number lies outside.
+struct NoSuchIndex {
+  values::Dim index;
+  std::size_t axis = 0;
+  std::string indexed;
+  values::Dim size;
+};
+// The operand holds a number that stands for a row or a class, of which there are not so many.
+struct NoSuchEntry {
+  std::string taker;
+  values::Dim count;
+  std::string_view units, unit;  // "rows", "index"
+  std::string operand;
+  values::Dim number;
+};
 // An element of the indices lies outside of what is indexed.
 struct IndexOutside {
   std::string operand;  // the indices
@@ -181,10 +250,10 @@ struct IndexOutside {
 };
 
 // The first: worded by the operator itself, since nothing else is refused in this way.
-using Refusal =
-    std::variant<std::string, WrongShape, WrongDtype, MixedDtypes, WrongSize, OutOfRange, ImpossibleCount,
-        NoSuchOption, WrongCount, NotDivisible, NoSuchArgument, MissingArgument, TooManyArguments, WrongKind,
-        DimensionOutside, DimensionTwice, NoDimension, NoBroadcast, DoesNotFit, ResultDtype, IndexOutside>;
+using Refusal = std::variant<std::string, WrongShape, WrongDtype, MixedDtypes, OtherWeights, WrongLayout,
+    ShapesApart, SizesApart, NotOneEach, NoSuchIndex, NoSuchEntry, WrongSize, OutOfRange, ImpossibleCount,
+    NoSuchOption, WrongCount, NotDivisible, NoSuchArgument, MissingArgument, TooManyArguments, WrongKind,
+    DimensionOutside, DimensionTwice, NoDimension, NoBroadcast, DoesNotFit, ResultDtype, IndexOutside>;
 
 // Kept beside an event; a type of its own so that `events.hpp` need not know the cases.
 struct RefusalBox {

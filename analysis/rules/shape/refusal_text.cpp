@@ -25,7 +25,9 @@ std::string listed(std::span<const std::string_view> options) {
     all += (i == 0                           ? ""
                    : i + 1 == options.size() ? " or "
                                              : ", ") +
-        (options[i] == "None" ? std::string("`None`") : quoted(options[i]));
+        (options[i] == "None"              ? std::string("`None`")
+                : options[i] == "a number" ? std::string(options[i])
+                                           : quoted(options[i]));
   return all;
 }
 std::string number(double value) {
@@ -81,6 +83,24 @@ std::string_view need_text(DtypeNeed need) {
   case DtypeNeed::int64_index: return "indices of `int64`";
   case DtypeNeed::short_index: return "indices of `int64` or `int32`";
   case DtypeNeed::int64_class: return "classes as `int64`";
+  case DtypeNeed::mask_or_floats: return "a mask of `bool` or floats";
+  case DtypeNeed::int32_or_floats: return "`int32` or floats";
+  }
+  return {};
+}
+
+std::string_view need_text(ShapesApart::Need need) {
+  switch (need) {
+  case ShapesApart::dimensions: return "tensors with the same number of dimensions";
+  case ShapesApart::one_shape: return "tensors of one shape";
+  case ShapesApart::all_but_last: return "tensors that differ in the last dimension only";
+  case ShapesApart::batch_or_none: return "tensors with a batch or all without";
+  case ShapesApart::one_more: return "inputs of one dimension more than its target";
+  case ShapesApart::like_target: return "a target of the shape of its input";
+  case ShapesApart::class_of_each: return "a class for each element of the batch";
+  case ShapesApart::target_of_each: return "a target for each element of the batch";
+  case ShapesApart::index_of_each: return "an index for each element of its input";
+  case ShapesApart::variance_of_each: return "a variance for each element or each row of its input";
   }
   return {};
 }
@@ -122,12 +142,46 @@ public:
         it.other + " is " + words(it.second);
   }
 
+  std::string operator()(const OtherWeights& it) const {
+    return it.taker + " has " +
+        (it.weights == values::Dtype::unknown ? "floating-point" : words(it.weights)) + " weights and " +
+        it.operand + " is " + words(it.dtype);
+  }
+
+  std::string operator()(const WrongLayout& it) const {
+    std::string layouts;
+    for (const std::string& layout : it.layouts)
+      layouts += (layouts.empty() ? "" : " or ") + values::code(layout);
+    return it.taker + " takes " + layouts + ", but " + it.operand + " has shape " + words(it.shape);
+  }
+
+  std::string operator()(const ShapesApart& it) const {
+    std::string shapes;
+    for (std::size_t i = 0; i < it.operands.size(); ++i)
+      shapes += (i == 0                               ? ""
+                        : i + 1 == it.operands.size() ? " and "
+                                                      : ", ") +
+          it.operands[i].name + " has shape " + words(it.operands[i].shape);
+    return it.taker + " takes " + std::string(need_text(it.need)) + ", but " + shapes;
+  }
+
+  std::string operator()(const SizesApart& it) const {
+    return words(it.one) + " and " + words(it.other) + " differ in " + std::string(it.what) + ": " +
+        words(it.left) + " and " + words(it.right) +
+        (it.length_first ? " (the layer is not `batch_first`)" : "");
+  }
+
+  std::string operator()(const NotOneEach& it) const {
+    return it.taker + " takes " + std::string(it.one) + " for each of the " + units(it.expected, it.each) +
+        (it.of.name.empty() ? "" : " of " + words(it.of)) + ", but " +
+        (it.operand.empty()
+                ? words(it.given) + (record_.symbols.value(it.given.size) == 1 ? " is given" : " are given")
+                : it.operand + " has " + words(it.given));
+  }
+
   std::string operator()(const WrongSize& it) const {
-    const bool is_one = record_.symbols.value(it.expected.size) == 1;
-    const std::string_view unit = is_one && it.unit.ends_with('s') ? it.unit.substr(0, it.unit.size() - 1)
-                                                                   : it.unit;
-    return it.taker + " takes " + words(it.expected) + " " + std::string(unit) + ", but " + it.operand +
-        " has " + words(it.arrives) + ": it is " + words(it.shape);
+    return it.taker + " takes " + units(it.expected, it.unit) + ", but " + it.operand + " has " +
+        words(it.arrives) + ": it is " + words(it.shape);
   }
 
   std::string operator()(const OutOfRange& it) const {
@@ -241,6 +295,19 @@ public:
         " and cannot be written into " + it.into + ", which is " + words(it.target);
   }
 
+  std::string operator()(const NoSuchIndex& it) const {
+    const auto size = record_.symbols.value(it.size.size);
+    return "Index " + words(it.index) + " is outside dimension " + std::to_string(it.axis) + " of " +
+        it.indexed + ", which has " + units(it.size, "elements") +
+        (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
+                           : "");
+  }
+
+  std::string operator()(const NoSuchEntry& it) const {
+    return it.taker + " has " + units(it.count, it.units) + ", but " + it.operand + " holds the " +
+        std::string(it.unit) + " " + words(it.number);
+  }
+
   std::string operator()(const IndexOutside& it) const {
     return it.operand + " holds " + words(it.index) + ", but dimension " + std::to_string(it.axis) + " of " +
         it.indexed + " " + words(it.shape) + " has " + words(it.size);
@@ -251,6 +318,12 @@ private:
     return values::code(values::shape_text(record_.symbols, shape));
   }
   std::string words(const values::Dim& dim) const { return values::size_text(record_.symbols, dim); }
+  std::string words(const ShapedOperand& operand) const { return operand.name + " " + words(operand.shape); }
+  // "3 features", "1 feature"
+  std::string units(const values::Dim& count, std::string_view unit) const {
+    if (record_.symbols.value(count.size) == 1 && unit.ends_with('s')) unit.remove_suffix(1);
+    return words(count) + " " + std::string(unit);
+  }
   static std::string words(values::Dtype dtype) { return values::code(values::name(dtype)); }
 
   const Record& record_;

@@ -60,11 +60,9 @@ bool sequence_rank(Op& op, std::string_view name) {
   return !op.argument(name) || ranked_input(op, name, ranks) || !op.failed();
 }
 
-std::string different_text(const Op& op, std::string_view what, std::string_view left, std::string_view right,
-    const Dim& a, const Dim& b) {
-  return op.name(left) + " " + op.words(op.shape(left)) + " and " + op.name(right) + " " +
-      op.words(op.shape(right)) + " differ in " + std::string(what) + ": " + op.words(a) + " and " +
-      op.words(b);
+interpreter::SizesApart different(const Op& op, std::string_view what, std::string_view left,
+    std::string_view right, const Dim& a, const Dim& b, bool length_first = false) {
+  return {what, {op.name(left), op.shape(left)}, {op.name(right), op.shape(right)}, a, b, length_first};
 }
 
 // A mask has to be of these sizes; null ones are not looked at.
@@ -118,8 +116,8 @@ bool values_reach(Op& op, const Shape& query, const Dim& keys, const Dim& values
     fail_as_different(op, what, "key", "value", keys, values);
     return false;
   }
-  op.fail_when(elsewhere(op), ProblemKind::layer_input,
-      different_text(op, what, "key", "value", keys, values), {keys, values});
+  op.fail_when(elsewhere(op), ProblemKind::layer_input, different(op, what, "key", "value", keys, values),
+      {keys, values});
   return true;
 }
 
@@ -158,8 +156,7 @@ Value attend(Op& op) {
   if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean &&
       !values::is_floating(mask->dtype))
     return op.fail(ProblemKind::dtype,
-        "An attention mask is of bool or floating point, but " + op.name("attn_mask") + " is " +
-            code(values::name(mask->dtype)));
+        interpreter::WrongDtype{op.taker(), DtypeNeed::mask_or_floats, op.name("attn_mask"), mask->dtype});
   const Dim length = from_right(q, 1), other = from_right(k, 1);
   if (mask && mask->shape.ndim_known)
     for (const auto& [at, size] : {std::pair{std::size_t{0}, other}, std::pair{std::size_t{1}, length}}) {
@@ -228,19 +225,14 @@ Value multihead(Op& op) {
                  v = sequence_of(op.shape("value"), first);
   if (q.known && k.known && q.batched != k.batched)
     return op.fail(ProblemKind::layer_input,
-        op.taker() + " takes query and key with a batch or both without, but they are " +
-            op.words(query->shape) + " and " + op.words(op.shape("key")));
+        interpreter::ShapesApart{interpreter::ShapesApart::batch_or_none, op.taker(),
+            {{op.name("query"), query->shape}, {op.name("key"), op.shape("key")}}});
   if (k.known && v.known && op.equal(k.length, v.length) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.name("key") + " " + op.words(op.shape("key")) + " and " + op.name("value") + " " +
-            op.words(op.shape("value")) + " differ in their length: " + op.words(k.length) + " and " +
-            op.words(v.length),
-        {k.length, v.length});
+        different(op, "their length", "key", "value", k.length, v.length), {k.length, v.length});
   if (q.known && k.known && q.batched && op.equal(q.batch, k.batch) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.name("query") + " " + op.words(query->shape) + " and " + op.name("key") + " " +
-            op.words(op.shape("key")) + " differ in their batch: " + op.words(q.batch) + " and " +
-            op.words(k.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+        different(op, "their batch", "query", "key", q.batch, k.batch, first == Known::no),
         {q.batch, k.batch});
   if (q.known && k.known) {
     if (!mask_fits(op, "attn_mask", {q.length, k.length})) return op.unknown();
@@ -368,9 +360,7 @@ Value decode(Op& op, std::string_view target, std::string_view memory) {
   const Sequence t = sequence_of(tgt->shape, first), m = sequence_of(mem->shape, first);
   if (t.known && m.known && t.batched && m.batched && op.equal(t.batch, m.batch) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.name(target) + " " + op.words(tgt->shape) + " and " + op.name(memory) + " " +
-            op.words(mem->shape) + " differ in their batch: " + op.words(t.batch) + " and " +
-            op.words(m.batch) + (first == Known::no ? " (the layer is not batch_first)" : ""),
+        different(op, "their batch", target, memory, t.batch, m.batch, first == Known::no),
         {t.batch, m.batch});
   if (t.known) {
     if (!mask_fits(op, "tgt_mask", {t.length, t.length})) return op.unknown();
@@ -443,7 +433,7 @@ constexpr Operator attention_operators[] = {
 
 void fail_as_different(Op& op, std::string_view what, std::string_view left, std::string_view right,
     const Dim& a, const Dim& b) {
-  op.fail(ProblemKind::layer_input, different_text(op, what, left, right, a, b), {a, b});
+  op.fail(ProblemKind::layer_input, different(op, what, left, right, a, b), {a, b});
 }
 
 bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {

@@ -10,8 +10,6 @@ namespace {
 template <std::size_t spatial, bool transposed> void make(Op& op) {
   const Dim in = setting_dim(op, "in_channels"), out = setting_dim(op, "out_channels"),
             groups = setting_dim(op, "groups");
-  const std::string name = "Conv" + std::string(transposed ? "Transpose" : "") + std::to_string(spatial) +
-      "d";
   if (!are_positive(op, {"groups"})) return;
   const auto groups_known = op.value(groups);
   if (groups_known && *groups_known > 0)
@@ -22,8 +20,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
       }
   if (const auto padding = setting_text(op, "padding"); padding && !transposed) {
     if (*padding != "same" && *padding != "valid") {
-      op.fail(ProblemKind::argument,
-          name + " has no padding '" + std::string(*padding) + "': 'same', 'valid' or numbers");
+      op.refuse_option("padding", {"same", "valid", "a number"}, *padding);
       return;
     }
     if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
@@ -36,8 +33,12 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
   }
   if (const auto mode = setting_text(op, "padding_mode"); mode &&
       (transposed ? *mode != "zeros"
-                  : *mode != "zeros" && *mode != "reflect" && *mode != "replicate" && *mode != "circular"))
-    op.fail(ProblemKind::argument, name + " has no padding_mode '" + std::string(*mode) + "'");
+                  : *mode != "zeros" && *mode != "reflect" && *mode != "replicate" && *mode != "circular")) {
+    if constexpr (transposed)
+      op.refuse_option("padding_mode", {"zeros"}, *mode);
+    else
+      op.refuse_option("padding_mode", {"zeros", "reflect", "replicate", "circular"}, *mode);
+  }
 }
 
 // ---------------------------------------------------------------- run

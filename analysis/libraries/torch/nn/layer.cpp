@@ -93,11 +93,9 @@ bool fits_weights(Op& op, std::string_view input) {
   const TensorState* state = op.tensor(input);
   if (!state || state->dtype == Dtype::unknown) return true;
   const Dtype weights = weights_dtype(op);
-  const std::string has = code(values::name(state->dtype));
   if (state->dtype == Dtype::complex64 || state->dtype == Dtype::complex128) {
     if (!values::is_floating(weights)) return true;
-    op.fail(ProblemKind::dtype,
-        op.taker() + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.fail(ProblemKind::dtype, interpreter::OtherWeights{op.taker(), weights, op.name(input), state->dtype});
     op.suggest_append(input, ".abs()", false);
     return false;
   }
@@ -105,8 +103,7 @@ bool fits_weights(Op& op, std::string_view input) {
     if (weights == Dtype::unknown || weights == state->dtype || in_autocast(op) ||
         !values::is_floating(weights))
       return true;
-    op.fail(ProblemKind::dtype,
-        op.taker() + " has " + code(values::name(weights)) + " weights and " + op.name(input) + " is " + has);
+    op.fail(ProblemKind::dtype, interpreter::OtherWeights{op.taker(), weights, op.name(input), state->dtype});
     op.suggest_append(input,
         weights == Dtype::float32       ? ".float()"
             : weights == Dtype::float64 ? ".double()"
@@ -116,9 +113,7 @@ bool fits_weights(Op& op, std::string_view input) {
     return false;
   }
   if (weights != Dtype::unknown && !values::is_floating(weights)) return true;
-  op.fail(ProblemKind::dtype,
-      op.taker() + " has " + (weights == Dtype::unknown ? "floating-point" : code(values::name(weights))) +
-          " weights and " + op.name(input) + " is " + has);
+  op.fail(ProblemKind::dtype, interpreter::OtherWeights{op.taker(), weights, op.name(input), state->dtype});
   if (weights == Dtype::float32) op.suggest_append(input, ".float()", true);
   return false;
 }
@@ -174,8 +169,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
       if (spatial == 3 || (spatial == 2 && axis != "D")) form += ", " + std::string(axis);
     if (spatial == 1) form += ", L";
     op.fail(ProblemKind::layer_input,
-        op.taker() + " takes [N, " + form + "] or [" + form + "], but " + op.name(name) + " has shape " +
-            op.words(shape),
+        interpreter::WrongLayout{op.taker(), {"[N, " + form + "]", "[" + form + "]"}, op.name(name), shape},
         {channels});
     return nullptr;
   }

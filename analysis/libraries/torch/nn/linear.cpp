@@ -77,8 +77,8 @@ Value bilinear(Op& op) {
       fits = op.equal(a->shape.dims[i], b->shape.dims[i]) != Answer::no;
     if (!fits)
       return op.fail(ProblemKind::layer_input,
-          op.taker() + " takes inputs that differ in the last dimension only, but they are " +
-              op.words(a->shape) + " and " + op.words(b->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::all_but_last, op.taker(),
+              {{op.name("input1"), a->shape}, {op.name("input2"), b->shape}}});
   }
   const Dim last[] = {setting_dim(op, "out_features")};
   return op.result(with_last(a->shape, last));
@@ -147,8 +147,7 @@ Value embed(Op& op, std::string_view weight) {
                                    : nullptr) {
     op.raising("IndexError")
         .fail(ProblemKind::index,
-            op.taker() + " has " + op.words(rows) + " rows, but " + op.name("input") + " holds the index " +
-                op.words(op.dim(beyond)),
+            interpreter::NoSuchEntry{op.taker(), rows, "rows", "index", op.name("input"), op.dim(beyond)},
             {rows});
     std::int64_t most = -1;
     for (const values::Number& number : elements_among(op, op.argument("input")))

@@ -75,9 +75,8 @@ Value same_shapes(Op& op) {
   if (known_unequal(op, input->shape, target->shape)) {
     op.raising("ValueError")
         .fail(ProblemKind::loss_target,
-            op.taker() + " takes a target of the shape of its input, but " + op.name("input") +
-                " has shape " + op.words(input->shape) + " while " + op.name("target") + " has shape " +
-                op.words(target->shape));
+            interpreter::ShapesApart{interpreter::ShapesApart::like_target, op.taker(),
+                {{op.name("input"), input->shape}, {op.name("target"), target->shape}}});
     if (is_column_of(op, input->shape, target->shape))
       op.suggest_append("target", ".unsqueeze(-1)", false);
     else if (is_column_of(op, target->shape, input->shape))
@@ -119,7 +118,7 @@ Value adaptive_softmax(Op& op) {
   const Dim width = setting_dim(op, "in_features");
   if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
     return op.fail(ProblemKind::layer_input,
-        op.taker() + " takes [N, in] or [in], but " + op.name("input") + " has shape " + op.words(x));
+        interpreter::WrongLayout{op.taker(), {"[N, in]", "[in]"}, op.name("input"), x});
   if (x.ndim_known && op.never_equal(x.dims.back(), width))
     return op.fail(ProblemKind::layer_input,
         interpreter::WrongSize{op.taker(), "features", width, op.name("input"), x.dims.back(), x},
@@ -127,14 +126,13 @@ Value adaptive_softmax(Op& op) {
   if (x.ndim_known && y.ndim_known &&
       (y.dims.size() + 1 != x.dims.size() || (y.dims.size() == 1 && op.never_equal(y.dims[0], x.dims[0]))))
     return op.fail(ProblemKind::loss_target,
-        op.taker() + " takes a class for each of the batch, but " + op.name("input") + " has shape " +
-            op.words(x) + " and " + op.name("target") + " " + op.words(y));
+        interpreter::ShapesApart{interpreter::ShapesApart::class_of_each, op.taker(),
+            {{op.name("input"), x}, {op.name("target"), y}}});
   const Dim classes = setting_dim(op, "n_classes");
   if (const Int beyond =
           classes.size ? number_outside(op, op.argument("target"), op.s.constant(0), classes.size) : nullptr)
     return op.fail(ProblemKind::index,
-        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + op.taker() + " has " +
-            op.words(classes),
+        interpreter::NoSuchEntry{op.taker(), classes, "classes", "class", op.name("target"), op.dim(beyond)},
         {classes});
   constexpr static std::string_view fields[] = {"output", "loss"};
   return op.named_tuple({op.result(y, input->dtype), op.result({true, {}}, input->dtype)}, fields);
@@ -161,14 +159,13 @@ Value by_sample(Op& op) {
       if (input->shape.dims.size() == 2 && target->shape.ndim_known &&
           (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
         return op.fail(ProblemKind::loss_target,
-            op.taker() + " takes a class for each of the batch, [" + op.words(each.dims[0]) + "], but " +
-                op.name("target") + " has shape " + op.words(target->shape));
+            interpreter::ShapesApart{interpreter::ShapesApart::class_of_each, op.taker(),
+                {{op.name("input"), input->shape}, {op.name("target"), target->shape}}});
     } else if (known_unequal(op, input->shape, target->shape)) {
       // Labels for each class.
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes a target of the shape of its input, but " + op.name("input") + " has shape " +
-              op.words(input->shape) + " while " + op.name("target") + " has shape " +
-              op.words(target->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::like_target, op.taker(),
+              {{op.name("input"), input->shape}, {op.name("target"), target->shape}}});
     }
   }
   return reduced(op, each, input->dtype);
@@ -185,21 +182,19 @@ Value ctc(Op& op) {
       each = {true, {}};
     else
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes [T, N, C] or [T, C], but " + op.name("log_probs") + " has shape " +
-              op.words(input->shape));
+          interpreter::WrongLayout{op.taker(), {"[T, N, C]", "[T, C]"}, op.name("log_probs"), input->shape});
     if (const TensorState* lengths = op.tensor("input_lengths"); lengths && input->shape.dims.size() == 3 &&
         lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes " + op.name("log_probs") + " " + op.words(input->shape) +
-              " as [T, N, C], so there would be " + op.words(input->shape.dims[1]) + " lengths, but " +
-              op.name("input_lengths") + " has " + op.words(lengths->shape.dims[0]));
+          interpreter::NotOneEach{op.taker(), "a length", input->shape.dims[1], "sequences",
+              {op.name("log_probs"), input->shape}, op.name("input_lengths"), lengths->shape.dims[0]});
     if (const TensorState* lengths = op.tensor("target_lengths"); lengths && input->shape.dims.size() == 3 &&
         lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
         op.equal(lengths->shape.dims[0], input->shape.dims[1]) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes the length of a target for each of the " + op.words(input->shape.dims[1]) +
-              " of the batch, but " + op.name("target_lengths") + " has " + op.words(lengths->shape.dims[0]));
+          interpreter::NotOneEach{op.taker(), "the length of a target", input->shape.dims[1], "sequences",
+              {op.name("log_probs"), input->shape}, op.name("target_lengths"), lengths->shape.dims[0]});
   }
   return reduced(op, each, input->dtype);
 }
@@ -224,8 +219,9 @@ Value triplet(Op& op) {
       (anchor->shape.dims.size() != near->shape.dims.size() ||
           anchor->shape.dims.size() != far->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
-        op.taker() + " takes tensors of as many dimensions, but they are " + op.words(anchor->shape) + ", " +
-            op.words(near->shape) + " and " + op.words(far->shape));
+        interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+            {{op.name("anchor"), anchor->shape}, {op.name("positive"), near->shape},
+                {op.name("negative"), far->shape}}});
   auto both = op.broadcast(anchor->shape, near->shape);
   if (both) both = op.broadcast(*both, far->shape);
   if (!both) return op.unknown();
@@ -241,8 +237,9 @@ Value ranking(Op& op) {
   if (a->shape.ndim_known && b->shape.ndim_known && target->shape.ndim_known &&
       (a->shape.dims.size() != b->shape.dims.size() || a->shape.dims.size() != target->shape.dims.size()))
     return op.fail(ProblemKind::loss_target,
-        op.taker() + " takes tensors of as many dimensions, but they are " + op.words(a->shape) + ", " +
-            op.words(b->shape) + " and " + op.words(target->shape));
+        interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+            {{op.name("input1"), a->shape}, {op.name("input2"), b->shape},
+                {op.name("target"), target->shape}}});
   auto both = op.broadcast(a->shape, b->shape);
   if (both) both = op.broadcast(*both, target->shape);
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
@@ -254,15 +251,17 @@ Value cosine(Op& op) {
     const std::size_t rank = target->shape.dims.size();
     if (rank <= 1 && (a->shape.dims.size() != rank + 1 || b->shape.dims.size() != rank + 1))
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes inputs of one dimension more than its target, but they are " +
-              op.words(a->shape) + ", " + op.words(b->shape) + " and " + op.words(target->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::one_more, op.taker(),
+              {{op.name("input1"), a->shape}, {op.name("input2"), b->shape},
+                  {op.name("target"), target->shape}}});
     const auto both = op.broadcast(a->shape, b->shape);
     if (!both) return op.unknown();
     if (rank == 1 && op.equal(both->dims[0], target->shape.dims[0]) == Answer::no &&
         op.equal(both->dims[0], 1) == Answer::no && op.equal(target->shape.dims[0], 1) == Answer::no)
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes a target for each of the batch, but they are " + op.words(*both) + " and " +
-              op.words(target->shape),
+          interpreter::ShapesApart{interpreter::ShapesApart::target_of_each, op.taker(),
+              {{op.name("input1"), a->shape}, {op.name("input2"), b->shape},
+                  {op.name("target"), target->shape}}},
           {both->dims[0], target->shape.dims[0]});
     if (const auto each = rank == 1 ? op.broadcast(target->shape, {true, {both->dims[0]}}) : std::nullopt)
       return reduced(op, *each, op.result_type(Type::floating));
@@ -285,8 +284,8 @@ Value gaussian(Op& op) {
           op.equal(from_right(var->shape, i), from_right(input->shape, i)) != Answer::no;
     if (!rows && !broadcasts)
       return op.fail(ProblemKind::loss_target,
-          op.taker() + " takes a variance for each element or each row of " + op.name("input") + " " +
-              op.words(input->shape) + ", but " + op.name("var") + " has shape " + op.words(var->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::variance_of_each, op.taker(),
+              {{op.name("input"), input->shape}, {op.name("var"), var->shape}}});
   }
   return both ? reduced(op, *both, op.result_type(Type::promote)) : op.unknown();
 }

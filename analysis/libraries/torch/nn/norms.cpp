@@ -158,9 +158,8 @@ Value functional(Op& op) {
       if (const TensorState* state = op.tensor(name); state && state->shape.ndim_known &&
           state->shape.dims.size() == 1 && op.equal(state->shape.dims[0], shape.dims[1]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
-            code(op.title()) + " needs a value for each of the " + op.words(shape.dims[1]) + " channels of " +
-                op.name("input") + " " + op.words(shape) + ", but " + op.name(name) + " has " +
-                op.words(state->shape.dims[0]),
+            interpreter::NotOneEach{op.taker(), "a value", shape.dims[1], "channels",
+                {op.name("input"), shape}, op.name(name), state->shape.dims[0]},
             {shape.dims[1], state->shape.dims[0]});
   return op.result(shape);
 }

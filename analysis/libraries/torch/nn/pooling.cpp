@@ -224,9 +224,8 @@ template <std::size_t spatial> Value unpool(Op& op) {
     for (std::size_t i = 0; i < shape.dims.size(); ++i)
       if (op.equal(indices->shape.dims[i], shape.dims[i]) == Answer::no)
         return op.fail(ProblemKind::layer_input,
-            op.taker() + " takes an index for each element of its input, but " + op.name("input") +
-                " has shape " + op.words(shape) + " and " + op.name("indices") + " " +
-                op.words(indices->shape),
+            interpreter::ShapesApart{interpreter::ShapesApart::index_of_each, op.taker(),
+                {{op.name("input"), shape}, {op.name("indices"), indices->shape}}},
             {shape.dims[i], indices->shape.dims[i]});
   std::vector<Dim> last(spatial);
   if (op.argument("output_size")) {

@@ -90,9 +90,10 @@ template <bool is_lstm> Value recurrent(Op& op) {
       const bool first = setting_flag(op, "batch_first") == Known::yes;
       return op.raising("ValueError")
           .fail(ProblemKind::layer_input,
-              op.taker() + " takes " + (first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "] or [L, " +
-                  op.words(sizes.input) + "], but " + op.name("input") + " has shape " +
-                  op.words(input->shape));
+              interpreter::WrongLayout{op.taker(),
+                  {(first ? "[N, L, " : "[L, N, ") + op.words(sizes.input) + "]",
+                      "[L, " + op.words(sizes.input) + "]"},
+                  op.name("input"), input->shape});
     }
   }
   const Dim arrives = from_right(input->shape, 0);
@@ -320,8 +321,8 @@ Value unpad_sequence(Op& op) {
   if (lengths && lengths->shape.ndim_known && lengths->shape.dims.size() == 1 &&
       op.equal(lengths->shape.dims[0], count) == Answer::no)
     return op.fail(ProblemKind::argument,
-        "`unpad_sequence` takes a length for each of the " + op.words(count) + " sequences, but " +
-            op.name("lengths") + " has " + op.words(lengths->shape.dims[0]),
+        interpreter::NotOneEach{
+            op.taker(), "a length", count, "sequences", {}, op.name("lengths"), lengths->shape.dims[0]},
         {count, lengths->shape.dims[0]});
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(batch));
   const values::Content* known = op.content(op.argument("lengths"));

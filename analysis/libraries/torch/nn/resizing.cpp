@@ -75,9 +75,9 @@ Value interpolate(Op& op) {
       const auto items = op.run.elements(size, op.call.place);
       if (items && items->size() != spatial)
         return op.fail(ProblemKind::argument,
-            op.taker() + " needs a size for each of the " + count_of(spatial, "spatial dimension") + " of " +
-                op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
-                " are given");
+            interpreter::NotOneEach{op.taker(), "a size", op.dim(static_cast<std::int64_t>(spatial)),
+                "spatial dimensions", {op.name("input"), shape}, {},
+                op.dim(static_cast<std::int64_t>(items->size()))});
       for (std::size_t i = 0; items && i < spatial; ++i)
         if (const Int each = op.run.to_int((*items)[i])) last[i] = op.made(each);
     } else if (size.is(Kind::integer)) {
@@ -87,9 +87,9 @@ Value interpolate(Op& op) {
     const auto items = op.run.elements(factor, op.call.place);
     if (items && items->size() != spatial)
       return op.fail(ProblemKind::argument,
-          op.taker() + " needs a factor for each of the " + count_of(spatial, "spatial dimension") + " of " +
-              op.name("input") + " " + op.words(shape) + ", and " + std::to_string(items->size()) +
-              " are given");
+          interpreter::NotOneEach{op.taker(), "a factor", op.dim(static_cast<std::int64_t>(spatial)),
+              "spatial dimensions", {op.name("input"), shape}, {},
+              op.dim(static_cast<std::int64_t>(items->size()))});
     for (std::size_t i = 0; items && i < spatial; ++i) last[i] = scaled(op, shape.dims[i + 2], (*items)[i]);
   } else if (factor) {
     for (std::size_t i = 0; i < spatial; ++i) last[i] = scaled(op, shape.dims[i + 2], factor);

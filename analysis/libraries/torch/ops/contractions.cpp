@@ -22,7 +22,8 @@ Value tensordot(Op& op) {
   std::vector<std::size_t> over_a, over_b;
   if (const auto count = op.integer("dims")) {
     if (*count < 0)
-      return op.fail(ProblemKind::product, "`tensordot` sums over " + std::to_string(*count) + " dimensions");
+      return op.fail(
+          ProblemKind::product, interpreter::OutOfRange{op.taker(), "dims", 0, {}, false, op.dim(*count)});
     const auto n = static_cast<std::size_t>(*count);
     if (n > x.dims.size() || n > y.dims.size())
       return op.fail(ProblemKind::product,
@@ -103,8 +104,8 @@ Value chain(Op& op) {
     const bool end = vectors && (i == 0 || i + 1 == parts.size());
     if (dims.size() != 2 && !(end && dims.size() == 1))
       return op.fail(ProblemKind::product,
-          code(op.title()) + " takes matrices, and tensor " + std::to_string(i) + " is " +
-              op.words(state->shape));
+          interpreter::WrongShape{
+              op.taker(), {ShapeNeed::matrices}, "tensor " + std::to_string(i), state->shape});
     const Dim inner_dim = dims[0];
     if (i == 0) {
       first_is_vector = dims.size() == 1;
@@ -137,9 +138,8 @@ Value cdist(Op& op) {
   const Dim left = from_right(x, 0), right = from_right(y, 0);
   if (!op.must_equal(left, right))
     return op.fail(ProblemKind::product,
-        "`cdist` compares points of as many coordinates: " + op.name("input") + " has shape " + op.words(x) +
-            " and " + op.name("other") + " has shape " + op.words(y) + ", so " + op.words(left) +
-            " would meet " + op.words(right),
+        interpreter::SizesApart{
+            "their last dimension", {op.name("input"), x}, {op.name("other"), y}, left, right},
         {left, right});
   if (!x.ndim_known || !y.ndim_known) return op.unknown();
   const auto batch = op.broadcast(

@@ -191,8 +191,8 @@ Value repeat_interleave(Op& op) {
       op.equal(counts->shape.dims[0], shape.dims[*at]) == Answer::no &&
       op.equal(counts->shape.dims[0], 1) == Answer::no)
     return op.fail(ProblemKind::argument,
-        "There are " + op.words(counts->shape.dims[0]) + " counts for a dimension of size " +
-            op.words(shape.dims[*at]),
+        interpreter::NotOneEach{op.taker(), "a count", shape.dims[*at], "elements", {}, op.name("repeats"),
+            counts->shape.dims[0]},
         {shape.dims[*at], counts->shape.dims[0]});
   shape.dims[*at] = repeated(shape.dims[*at]);
   return op.result(shape, input->dtype);

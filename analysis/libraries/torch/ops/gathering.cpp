@@ -205,8 +205,8 @@ Value index_write(Op& op) {
     const auto& dims = source->shape.dims;
     if (dims.size() != input->shape.dims.size())
       return op.fail(ProblemKind::index,
-          op.name(parameter) + " has shape " + op.words(source->shape) + " and needs as many dimensions as " +
-              op.name("input") + ", which is " + op.words(input->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+              {{op.name("input"), input->shape}, {op.name(parameter), source->shape}}});
     for (std::size_t i = 0; i < dims.size(); ++i) {
       const Dim expected = i == *at ? (index->shape.ndim_known ? dim_of(op, index->shape, 0) : Dim{})
                                     : input->shape.dims[i];
@@ -265,8 +265,8 @@ Value take_along_dim(Op& op) {
   if (!input->shape.ndim_known || !indices->shape.ndim_known) return op.result({}, input->dtype);
   if (input->shape.dims.size() != indices->shape.dims.size())
     return op.fail(ProblemKind::index,
-        op.name("indices") + " has shape " + op.words(indices->shape) + " and needs as many dimensions as " +
-            op.name("input") + ", which is " + op.words(input->shape));
+        interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+            {{op.name("input"), input->shape}, {op.name("indices"), indices->shape}}});
   const auto at = op.axis("dim", input->shape.dims.size());
   if (!at)
     return op.result(
@@ -343,9 +343,7 @@ Value select(Op& op) {
     if (op.s.compare(Compare::ge, index.integer(), whole.size) == Answer::yes ||
         op.s.compare(Compare::lt, index.integer(), op.s.negate(whole.size)) == Answer::yes)
       return op.fail(ProblemKind::index,
-          "Index " + op.words(op.dim(index.integer())) + " is outside " + at_words(*at) + " of " +
-              op.name("input") + ", which has " + op.words(whole) + " elements",
-          {whole});
+          interpreter::NoSuchIndex{op.dim(index.integer()), *at, op.name("input"), whole}, {whole});
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
   return op.result(shape, input->dtype);
 }

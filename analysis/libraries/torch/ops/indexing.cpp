@@ -157,7 +157,7 @@ private:
   bool select(const Shape& by);
   bool are_numbers_inside();
   bool is_anything_selected() const;
-  void refuse_index(const std::string& index, std::size_t axis, const Dim& dim);
+  void refuse_index(const Dim& index, std::size_t axis, const Dim& dim);
   Shape with_selected();
 
   struct Indexed {
@@ -300,7 +300,7 @@ bool Indexing::is_number_inside(const Part& part, std::size_t axis, const Dim& d
     const Int index = number.integer();
     if (op.s.compare(Compare::ge, index, dim.size) == Answer::yes ||
         op.s.compare(Compare::lt, index, op.s.negate(dim.size)) == Answer::yes) {
-      refuse_index(op.words(op.dim(index)), axis, dim);
+      refuse_index(op.dim(index), axis, dim);
       return false;
     }
   }
@@ -384,18 +384,10 @@ bool Indexing::select(const Shape& by) {
   return true;
 }
 
-void Indexing::refuse_index(const std::string& index, std::size_t axis, const Dim& dim) {
-  const auto size = op.value(dim);
+void Indexing::refuse_index(const Dim& index, std::size_t axis, const Dim& dim) {
   // What is empty on one way stands for nothing: there is nothing to go through there.
-  if (size == 0 && op.run.assumption()) return;
-  op.raising("IndexError")
-      .fail(ProblemKind::index,
-          "Index " + index + " is outside dimension " + std::to_string(axis) + " of " + name +
-              ", which has " + (size ? count_of(*size, "element") : op.words(dim) + " elements") +
-              (size && *size > 0
-                      ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
-                      : ""),
-          {dim});
+  if (op.value(dim) == 0 && op.run.assumption()) return;
+  op.raising("IndexError").fail(ProblemKind::index, interpreter::NoSuchIndex{index, axis, name, dim}, {dim});
 }
 
 // PyTorch looks at the numbers only if anything is selected by them.
@@ -411,7 +403,7 @@ bool Indexing::are_numbers_inside() {
     const auto size = op.value(from.dims[axis]);
     for (const std::int64_t number : part->numbers)
       if (some && size && (number >= *size || number < -*size)) {
-        refuse_index(std::to_string(number), axis, from.dims[axis]);
+        refuse_index(op.dim(number), axis, from.dims[axis]);
         return false;
       }
   }
@@ -431,7 +423,7 @@ bool Indexing::are_numbers_inside() {
       if (extent && (extent->drawn || !weights) && refuses_drawn(op, part->value, dim, text)) return false;
       continue;
     }
-    refuse_index(op.words(op.dim(beyond)), axis, dim);
+    refuse_index(op.dim(beyond), axis, dim);
     return false;
   }
   return true;

@@ -125,8 +125,8 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     if (!part->shape.ndim_known) continue;
     if (rank && *rank != part->shape.dims.size()) {
       op.fail(ProblemKind::concat,
-          code(op.title()) + " joins tensors of as many dimensions: " + ordinal(first_of_rank) + " is " +
-              op.words(parts.states[first_of_rank]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+              {{ordinal(first_of_rank), parts.states[first_of_rank]->shape}, {ordinal(i), part->shape}}});
       return std::nullopt;
     }
     if (!rank) first_of_rank = i;
@@ -229,8 +229,8 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
       same = op.equal(all->dims[k], part->shape.dims[k]) != Answer::no;
     if (!same) {
       op.fail(ProblemKind::concat,
-          code(op.title()) + " needs tensors of one shape: " + ordinal(from) + " is " +
-              op.words(parts.states[from]->shape) + ", " + ordinal(i) + " " + op.words(part->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::one_shape, op.taker(),
+              {{ordinal(from), parts.states[from]->shape}, {ordinal(i), part->shape}}});
       return std::nullopt;
     }
     for (std::size_t k = 0; k < all->dims.size(); ++k)

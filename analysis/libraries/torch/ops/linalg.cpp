@@ -345,8 +345,7 @@ std::optional<Shape> solved(Op& op, const Matrices& a, std::string_view name) {
   const Dim have = left == Known::yes ? from_right(b->shape, vectors ? 0 : 1) : from_right(b->shape, 0);
   if (!op.must_equal(a.rows, have)) {
     op.fail(ProblemKind::product,
-        code(op.title()) + " has " + op.words(a.rows) + " equations, and " + op.name(name) + " " +
-            op.words(b->shape) + " has " + op.words(have),
+        interpreter::WrongSize{op.taker(), "equations", a.rows, op.name(name), have, b->shape},
         {a.rows, have});
     return std::nullopt;
   }

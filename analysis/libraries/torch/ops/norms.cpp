@@ -28,7 +28,8 @@ Value vector_norm(Op& op) {
   if (!input) return op.unknown();
   if (op.argument("ord").is(Kind::string))
     return op.fail(ProblemKind::argument,
-        "`vector_norm` takes a number as ord, not '" + std::string(*op.text("ord")) + "'");
+        interpreter::WrongKind{interpreter::WrongKind::Need::number, interpreter::WrongKind::Has::text,
+            op.taker(), code("ord"), std::string(*op.text("ord"))});
   return norm_over(op, *input);
 }
 // Of one dimension a vector norm, of two a matrix norm; without dim and ord, of all elements.

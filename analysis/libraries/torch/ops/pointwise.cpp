@@ -269,7 +269,7 @@ Value quantized_by_channel(Op& op) {
     return op.refuse_shape(ProblemKind::argument, {ShapeNeed::vector}, "scale");
   if (zero->dtype == Dtype::int64) {
     op.fail(ProblemKind::dtype,
-        title + " takes a `zero_point` of `int32` or of floating point, and it is `int64`");
+        interpreter::WrongDtype{op.taker(), DtypeNeed::int32_or_floats, code("zero_point"), zero->dtype});
     op.suggest_append("zero_point", ".int()", true);
     return op.unknown();
   }
@@ -282,8 +282,8 @@ Value quantized_by_channel(Op& op) {
   if (axis && *axis < input->shape.dims.size() &&
       !op.must_equal(input->shape.dims[*axis], scale->shape.dims[0]))
     return op.fail(ProblemKind::argument,
-        title + " takes one number of `scale` for each of the channels of `input`: they are " +
-            op.words(scale->shape.dims[0]) + " and " + op.words(input->shape.dims[*axis]),
+        interpreter::NotOneEach{op.taker(), "a number", input->shape.dims[*axis], "channels",
+            {op.name("input"), input->shape}, code("scale"), scale->shape.dims[0]},
         {scale->shape.dims[0], input->shape.dims[*axis]});
   return result;
 }

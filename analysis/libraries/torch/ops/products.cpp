@@ -413,7 +413,8 @@ Value cross(Op& op) {
   if (x.ndim_known && y.ndim_known && x.dims.size() != y.dims.size() &&
       op.call.row.path.starts_with("torch.linalg"))
     return op.fail(ProblemKind::product,
-        "`cross` takes tensors of as many dimensions; it is given " + op.words(x) + " and " + op.words(y));
+        interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+            {{op.name("input"), x}, {op.name("other"), y}}});
   const auto shape = op.broadcast(x, y);
   if (!shape) return op.unknown();
   if (shape->ndim_known && op.argument("dim")) {

@@ -187,8 +187,7 @@ Value norm(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
   if (const auto p = op.text("p"); p && *p != "fro" && *p != "nuc")
-    return op.fail(
-        ProblemKind::argument, "`norm` knows 'fro' and 'nuc' and numbers, not '" + std::string(*p) + "'");
+    return op.refuse_option("p", {"fro", "nuc", "a number"}, *p);
   return reduce(op, op.dtype("dtype", real_part(input->dtype)));
 }
 Value logsumexp(Op& op) {

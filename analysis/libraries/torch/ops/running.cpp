@@ -22,8 +22,7 @@ Value diff(Op& op) {
   if (shape.ndim_known && shape.dims.empty())
     return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(1), "input");
   const auto n = op.integer("n");
-  if (n && *n < 0)
-    return op.fail(ProblemKind::argument, "`diff` is asked for differences of order " + std::to_string(*n));
+  if (n && *n < 0) return op.refuse_value("n", 0, {}, op.dim(*n));
   const auto axes = named_axes(op, shape, "dim");
   if (op.failed()) return op.unknown();
   if (!axes || axes->known.size() != 1)
@@ -36,8 +35,8 @@ Value diff(Op& op) {
     const Shape& more = op.shape(name);
     if (more.ndim_known && shape.ndim_known && more.dims.size() != shape.dims.size())
       return op.fail(ProblemKind::argument,
-          std::string(name) + " of diff has shape " + op.words(more) + ", but " + op.name("input") + " has " +
-              op.words(shape) + ": they need the same number of dimensions");
+          interpreter::ShapesApart{interpreter::ShapesApart::dimensions, op.taker(),
+              {{op.name("input"), shape}, {op.name(name), more}}});
     const Dim extra = shape.dims.size() - at <= more.dims.size()
         ? more.dims[more.dims.size() - (shape.dims.size() - at)]
         : Dim{};
@@ -54,9 +53,7 @@ Value gradient(Op& op) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   const auto order = op.integer("edge_order");
-  if (order && *order != 1 && *order != 2)
-    return op.fail(
-        ProblemKind::argument, "`edge_order` of `gradient` is 1 or 2, and not " + std::to_string(*order));
+  if (order && *order != 1 && *order != 2) return op.refuse_value("edge_order", 1, 2, op.dim(*order));
   const Value spacing = op.argument("spacing");
   std::size_t count = shape.dims.size();
   std::vector<std::size_t> over;

@@ -139,8 +139,9 @@ Value searched(Op& op) {
       fit = op.equal(sorted->shape.dims[i], wanted->shape.dims[i]) != Answer::no;
     if (!fit && !sorted->shape.dims.empty())
       return op.fail(ProblemKind::argument,
-          "`searchsorted` needs sequences and values that agree in all dimensions but the last, and is given " +
-              op.words(sorted->shape) + " and " + op.words(wanted->shape));
+          interpreter::ShapesApart{interpreter::ShapesApart::all_but_last, op.taker(),
+              {{op.name(op.call.row.parameters[0].text()), sorted->shape},
+                  {op.name(values_name), wanted->shape}}});
   }
   return op.result(wanted->shape, dtype);
 }

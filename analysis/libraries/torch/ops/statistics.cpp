@@ -73,12 +73,12 @@ Value covariance(Op& op) {
     if (!weights.ndim_known) continue;
     if (weights.dims.size() > 1)
       return op.fail(ProblemKind::argument,
-          std::string(name) + " of cov has one dimension, and is " + op.words(weights));
+          interpreter::WrongShape{op.taker(), ShapeNeed::exactly(1), code(name), weights});
     if (!weights.dims.empty() && shape.ndim_known && !shape.dims.empty() &&
         op.equal(weights.dims[0], shape.dims.back()) == Answer::no)
       return op.fail(ProblemKind::argument,
-          std::string(name) + " of cov has " + op.words(weights.dims[0]) + " weights for " +
-              op.words(shape.dims.back()) + " observations",
+          interpreter::NotOneEach{
+              op.taker(), "a weight", shape.dims.back(), "observations", {}, code(name), weights.dims[0]},
           {weights.dims[0], shape.dims.back()});
   }
   if (!shape.ndim_known) return op.result({}, dtype);

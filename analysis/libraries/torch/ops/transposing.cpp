@@ -135,7 +135,7 @@ Value transpose_matrix(Op& op) {
   if (!input || !input->shape.ndim_known) return op.unknown();
   if (input->shape.dims.size() != 2 && !input->shape.dims.empty())
     return op.fail(ProblemKind::index,
-        "H is for matrices, but " + op.name("input") + " has shape " + op.words(input->shape));
+        interpreter::WrongShape{code("H"), {ShapeNeed::matrix}, op.name("input"), input->shape});
   return transpose_all(op);
 }
 // x.mT, x.mH, adjoint
