@@ -16,6 +16,12 @@ struct ReparametrizedState {
   static constexpr KeptKey otherwise{"$computed_otherwise"};  // present: in a way that is not known
 };
 
+// A function that keeps its results.
+struct KeptResults {
+  static constexpr KeptKey results{"$results"};    // a dict: by a tuple of what it was called with
+  static constexpr KeptKey most{"$most_results"};  // an integer: of how many calls; None: of all
+};
+
 // A process group of which nothing is known: an integer, the rank of the process among its members.
 struct UnseenGroupState {
   static constexpr KeptKey own{"$own_rank"};

@@ -1,6 +1,7 @@
 // Calls: arguments, what is called, and what takes the call for it.
 #include "interpreter/builtins/builtins.hpp"
 #include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/kept_results.hpp"
 #include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
@@ -177,23 +178,8 @@ Value inside(Interpreter& run, Value manager, const Arguments& arguments) {
   const Value given = run.resolve(arguments.positional.front());
   if (!given.is(Kind::function)) return {};
   const auto& function = *given.as<values::Function>();
-  auto* made = run.heap().make<values::Function>();
-  made->name = function.name;
-  made->stmt = function.stmt;
-  made->lambda = function.lambda;
-  made->parameters = function.parameters;
-  made->chunk = function.chunk;
-  made->closure = function.closure;
-  made->owner = function.owner;
-  made->defaults = function.defaults;
-  made->is_static = function.is_static;
-  made->wrapped_unseen = function.wrapped_unseen;
-  made->altered = function.altered;
-  made->contexts = function.contexts;
+  values::Function* made = same_function(run.heap(), function);
   made->contexts.push_back(manager);
-  made->wrapped_guard = function.wrapped_guard;
-  made->qualified = function.qualified;
-  made->born = function.born;
   return Value::of(Kind::function, made);
 }
 }  // namespace

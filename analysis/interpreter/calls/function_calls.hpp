@@ -24,6 +24,9 @@ public:
       const syntax::CallExpr* expr = nullptr);
   Value run_function(const values::Function& function, values::Scope* scope, Place place,
       std::function<Value(Value)>* on_yield);
+  // What a call of a function comes to that keeps its results; `body` runs it.
+  Value kept_or_run(const values::Function& function, const Arguments& arguments, Place place,
+      const std::function<Value()>& body);
   static bool is_pending(Value value) {  // a generator that has not run yet
     return value.is(values::Kind::iterator) && value.as<values::Iterator>()->pending &&
         !value.as<values::Iterator>()->state.value;
@@ -33,6 +36,7 @@ public:
 
 private:
   const syntax::Expr* read_to_its_end(Value function, const syntax::CallExpr& expr) const;
+  Value call_body(const values::Function& function, Arguments arguments, Place place, Value bound_self);
   bool recurs_too_far(const values::Function& function);
   // Gives the parameters their values. False: what is given is not what the function takes.
   bool bind(const values::Function& function, Arguments& arguments, values::Scope& scope);

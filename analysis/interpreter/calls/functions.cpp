@@ -1,6 +1,7 @@
 // Functions of the program: making and decorating them, binding arguments, running them in place, generators.
 #include "interpreter/calls/call_check.hpp"
 #include "interpreter/calls/function_calls.hpp"
+#include "interpreter/calls/kept_results.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
 #include "interpreter/calls/unseen_code.hpp"
@@ -129,6 +130,14 @@ Value FunctionCalls::call_function(const values::Function& function, Arguments a
     made_up.as<values::Unknown>()->poisoned = true;
     return made_up;
   }
+  if (keeps_results(function) && run_.depth_ < max_depth)
+    return kept_or_run(
+        function, arguments, where, [&] { return call_body(function, arguments, where, bound_self); });
+  return call_body(function, std::move(arguments), where, bound_self);
+}
+
+Value FunctionCalls::call_body(
+    const values::Function& function, Arguments arguments, Place where, Value bound_self) {
   if (function.stmt) run_.incremental_->note_reached(function.stmt);
   if (bound_self.is(Kind::instance) && function.name.text() == run_.library_.types().forward)
     run_.incremental_->note_model(bound_self.object());
@@ -339,8 +348,8 @@ Value FunctionCalls::decorate(Value value, const FunctionStmt& stmt) {
       auto* function = value.is(Kind::function) ? value.as<values::Function>() : original;
       const std::string_view path = decorator.as<values::LibrarySymbol>()->path;
       constexpr std::string_view keeping[] = {"builtins.staticmethod", "builtins.classmethod",
-          "builtins.property", "functools.cached_property", "functools.lru_cache", "functools.cache",
-          "contextlib.contextmanager", "abc.abstractmethod", "typing.final", "typing.override"};
+          "builtins.property", "functools.cached_property", "contextlib.contextmanager", "abc.abstractmethod",
+          "typing.final", "typing.override"};
       keeps_signature = keeps_signature || std::ranges::find(keeping, path) != std::end(keeping);
       if (path == "builtins.staticmethod")
         function->is_static = true;
@@ -356,6 +365,7 @@ Value FunctionCalls::decorate(Value value, const FunctionStmt& stmt) {
         const Value made = run_.resolve(run_.call(decorator, {{value}, {}, false}, run_.here(**it)));
         if (run_.is_a(made, run_.library_.types().context) || run_.is_a(made, values::InternalRow::catches))
           original->contexts.push_back(made);
+        if (takes_over_results(run_, *function, made)) continue;
         keeps_signature = keeps_signature || made == before || run_.is_a(made, run_.library_.types().context);
         if (made.is(Kind::boolean))
           function->wrapped_guard = made;  // the ranks that run it
@@ -366,6 +376,7 @@ Value FunctionCalls::decorate(Value value, const FunctionStmt& stmt) {
       continue;
     }
     const Value made = run_.resolve(run_.call(decorator, {{value}, {}, false}, run_.here(**it)));
+    if (value.is(Kind::function) && takes_over_results(run_, *value.as<values::Function>(), made)) continue;
     if (const Value entered = value.is(Kind::function) && value.as<values::Function>() == original
             ? entered_by(run_, made, *original)
             : Value{}) {

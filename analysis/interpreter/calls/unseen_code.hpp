@@ -31,6 +31,8 @@ public:
   // filled.
   void open_empty(Value held, int depth = 0);
   void note_unseen_communication(Value function, const Arguments& arguments, Place where);
+  // By its text, and by those of what it calls.
+  bool may_communicate(const values::Function& function, int depth = 0);
 
   // What has been found out of the text goes with the text.
   void forget_communication() { communicating_.clear(); }
@@ -45,7 +47,6 @@ private:
   // What the program has set on an object that is not seen; with `mode`, whether it trains, too.
   void lose_settings(const values::Unknown& object, bool mode, int depth = 0);
   void record_unseen(Value function, const Arguments& arguments, Place where);
-  bool may_communicate(const values::Function& function, int depth = 0);
 
   std::unordered_map<const syntax::Stmt*, bool> may_rebind_;  // functions and classes
   // Whether the texts of functions communicate, and which texts say so.

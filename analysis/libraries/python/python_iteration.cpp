@@ -1,4 +1,5 @@
 // Python's functools and itertools.
+#include "interpreter/calls/kept_results.hpp"
 #include "libraries/table/native.hpp"
 #include "values/internal_rows.hpp"
 
@@ -15,17 +16,31 @@ constexpr std::size_t most_items = 1024;  // that are kept one by one; of more, 
 
 // ---------------------------------------------------------------- functools
 
-// A decorator that may be used with and without parentheses, and leaves the function as it is.
-Value transparent(Call& call) {
+// `functools.cache`; and what `lru_cache` is with and without parentheses.
+Value keeping(Call& call, Value function, Value most) {
+  function = call.run.resolve(function);
+  const bool none = most.is(Kind::integer) && call.run.symbols().value(most.integer()) == 0;
+  return function.is(Kind::function) && !none
+      ? interpreter::keeping_results(call.run, *function.as<values::Function>(), most)
+      : function;
+}
+Value keeps_all(Call& call) { return keeping(call, call.at(0), Value::none()); }
+Value keeps_last(Call& call) { return keeping(call, call.at(1), call.run.resolve(call.at(0))); }
+Value lru_cache(Call& call) {
+  constexpr std::int64_t usual = 128;
   const Value given = call.run.resolve(call.at(0));
   switch (given.kind) {
-  case Kind::function:
+  case Kind::function: return keeping(call, given, call.run.heap().integer(usual));
   case Kind::bound:
   case Kind::partial:
   case Kind::class_:
   case Kind::library: return given;
-  default: return call.run.library_symbol(values::InternalRow::same);
+  default: break;
   }
+  auto* made = call.run.heap().make<values::Partial>();
+  made->function = call.run.library_symbol("functools.$keeps_last");
+  made->arguments = {given ? given : call.run.heap().integer(usual)};
+  return Value::of(Kind::partial, made);
 }
 Value partial(Call& call) {
   if (call.spread) return call.run.heap().unseen("", call.place);
@@ -303,8 +318,9 @@ std::vector<Row> python_iteration_rows() {
       row("functools.wraps", function, "wrapped, **options", wraps),
       row("functools.$wrapped", function, "wrapped, wrapper", wrapped),
       row("functools.update_wrapper", function, "wrapper, wrapped, **options", first_argument),
-      row("functools.lru_cache", function, "maxsize=None, typed=False", transparent),
-      row("functools.cache", function, "function", first_argument),
+      row("functools.lru_cache", function, "maxsize=128, typed=False", lru_cache),
+      row("functools.$keeps_last", function, "most, function", keeps_last),
+      row("functools.cache", function, "function", keeps_all),
       row("functools.total_ordering", function, "cls", first_argument),
       row("functools.reduce", function, "function, iterable, initial", reduce),
 
