@@ -422,6 +422,30 @@ def device_of_another(source, call):
     return isinstance(target, ast.Attribute) and target.attr == "device" and source.said(target.value) not in ("self", "args", "cfg", "config", "accelerator")
 
 
+def holds_nothing(source, made):
+    """Is it a layer or a loss without weights?"""
+    return isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute) and source.receiver(made) in ("nn", "torch.nn") \
+        and bool(EMPTY.search(source.called(made))) and not any("weight" in (k.arg or "") for k in made.keywords)
+
+
+def as_it_was_saved(source, made):
+    """Is it a tensor of a file that is read without a device, and lies where it was saved?"""
+    while isinstance(made, (ast.Subscript, ast.Attribute)):
+        made = made.value
+    return isinstance(made, ast.Call) and source.said(made.func) == "torch.load" and len(made.args) == 1 \
+        and not any(k.arg in ("map_location", None) for k in made.keywords)
+
+
+def made_as(source, call):
+    """What the name, or the attribute, that the call moves is assigned elsewhere."""
+    moved, own = call.func.value, source.parents.get(call)
+    if not isinstance(moved, (ast.Name, ast.Attribute)):
+        return []
+    around = source.function(call) if isinstance(moved, ast.Name) else source.tree
+    return [n.value for n in ast.walk(around) if isinstance(n, ast.Assign) and n is not own
+            and any(source.said(t) == source.said(moved) for t in n.targets)]
+
+
 def lies_anywhere(source, call):
     """Is what is moved there on that device already, or nothing that lies on one?"""
     moved = call.func.value
@@ -431,7 +455,10 @@ def lies_anywhere(source, call):
         made = [n.value for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == moved.id for t in n.targets)]
         if not any(isinstance(c, ast.Call) and source.said(c.func).startswith("torch.") for value in made for c in ast.walk(value)):
             return True
-    if isinstance(moved, ast.Call) and isinstance(moved.func, ast.Attribute) and source.receiver(moved) in ("nn", "torch.nn") and EMPTY.search(source.called(moved)):
+    if holds_nothing(source, moved) or as_it_was_saved(source, moved):
+        return True
+    made = made_as(source, call)
+    if made and (all(holds_nothing(source, value) for value in made) or all(as_it_was_saved(source, value) for value in made)):
         return True
     # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`.
     if re.search(r"_like\(|\.grad\b", source.said(moved)):

@@ -341,7 +341,8 @@ static bool is_built_here(Runtime& run, Value function, const Arguments& argumen
 }
 
 bool is_made_anywhere(const Unknown& value) {
-  return kept(value, values::MovedState::made_anywhere).is(Kind::boolean) && !kept(value, moved_kept);
+  return kept(value, values::MovedState::made_anywhere).is(Kind::boolean) && !kept(value, moved_kept) &&
+      !kept(value, values::MovedState::module_on);  // on some way
 }
 void note_view(values::Heap& heap, Value made, const Unknown& of) {
   keep(heap, *made.as<Unknown>(), values::UnknownState::made_of, Value::of(Kind::unknown, &of));

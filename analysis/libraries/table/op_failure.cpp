@@ -191,7 +191,14 @@ bool Op::on_one_device() {
     Value value;
   };
   std::optional<Placed> first;
-  const bool joins = semantics_of(call.row) == OpSemantics::joined;
+  const OpSemantics own = semantics_of(call.row);
+  const bool joins = own == OpSemantics::joined;
+  // A product takes no number, wherever it lies, and neither does a layer with a matrix.
+  const auto has_matrix = [&](std::string_view held) {
+    const TensorState* weight = tensor(kept(held));
+    return weight && weight->shape.dims.size() > 1;
+  };
+  const bool takes_dims = own == OpSemantics::product || own == OpSemantics::linear || has_matrix("weight");
   const auto look = [&](std::string_view parameter, Value value, std::string text, bool part = false) {
     const TensorState* state = tensor(value);
     const values::Device* device = state ? state->device : nullptr;
@@ -206,14 +213,14 @@ bool Op::on_one_device() {
     }
     // One without dimensions goes with any device, but not into one tensor with others.
     if (!device ||
-        (!(joins && part) && state && !has_dims(*this, *state) &&
+        (!(joins && part) && !(takes_dims && !parameter.empty()) && state && !has_dims(*this, *state) &&
             (state->shape.ndim_known || values::is_cpu(device))))
       return true;
     const OpSemantics by = state && state->made ? semantics_of(*state->made->row) : OpSemantics::none;
     const bool combined = by == OpSemantics::add || by == OpSemantics::sub || by == OpSemantics::mul ||
         by == OpSemantics::div || by == OpSemantics::power;
-    const bool may_be_number = !(joins && part) && combined && !state->shape.ndim_known &&
-        !has_dims(*this, *state);
+    const bool may_be_number = !(joins && part) && !(takes_dims && !parameter.empty()) && combined &&
+        !state->shape.ndim_known && !has_dims(*this, *state);
     const Placed here{parameter, std::move(text), device, may_be_number, value};
     if (!first) {
       first = here;

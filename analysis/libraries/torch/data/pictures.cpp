@@ -135,8 +135,11 @@ Value padded(Call& call, Value picture, const PictureSizes& sizes) {
   return resized(call, picture, {sizes[0], more(sizes[1]), more(sizes[2])});
 }
 
+// Of how many channels a picture is goes with its mode, which says what its numbers are.
 template <Dtype dtype> Value to_tensor(Call& call, Value picture, const PictureSizes& sizes) {
-  return call.run.resolve(picture).is(Kind::tensor) ? not_known(call) : as_tensor(call, sizes, dtype);
+  return call.run.resolve(picture).is(Kind::tensor)
+      ? not_known(call)
+      : as_tensor(call, sizes, sizes[0] ? dtype : Dtype::unknown);
 }
 Value to_picture(Call& call, Value picture, const PictureSizes& sizes) {
   return call.run.resolve(picture).is(Kind::tensor) ? make_picture(call, sizes) : not_known(call);
@@ -147,11 +150,25 @@ Value to_dtype(Call& call, Value picture, const PictureSizes& sizes) {
   return dtype.is(Kind::dtype) ? as_tensor(call, sizes, dtype.dtype()) : not_known(call);
 }
 
+// Does it take pictures alone, and make tensors of them?
+bool takes_pictures(Call& call, Value transform) {
+  transform = call.run.resolve(transform);
+  constexpr std::string_view converters[] = {"ToTensor", "PILToTensor"};
+  const auto* native = transform.is(Kind::instance) ? transform.as<Instance>()->native : nullptr;
+  return native && std::ranges::any_of(converters, [&](std::string_view name) {
+    return native->path.substr(native->path.rfind('.') + 1) == name;
+  });
+}
+
 // One after the other.
 Value through_all(Call& call, Value picture) {
   const Value all = own(call, "transforms");
   const auto items = all ? call.run.elements(all, call.place) : std::nullopt;
   if (!items) return not_known(call);
+  // What comes to one that takes pictures alone has been one from the beginning.
+  if (!sizes_of(call, picture) && call.run.resolve(picture).is(Kind::unknown) &&
+      std::ranges::any_of(*items, [&](Value each) { return takes_pictures(call, each); }))
+    picture = make_picture(call, {});
   for (const Value& each : *items) picture = call.run.call(each, {{picture}, {}, false}, call.place);
   return picture;
 }
@@ -169,7 +186,9 @@ Value by_function(Call& call, Value picture, const PictureSizes&) {
 
 template <Effect effect> Value apply(Call& call) {
   const Value picture = call.at(0);
-  const auto sizes = sizes_of(call, picture);
+  auto sizes = sizes_of(call, picture);
+  if (!sizes && takes_pictures(call, call.self) && call.run.resolve(picture).is(Kind::unknown))
+    sizes = PictureSizes{};
   if (!sizes || call.spread || !call.rest.empty() || !call.options.empty()) return not_known(call);
   return effect(call, picture, *sizes);
 }

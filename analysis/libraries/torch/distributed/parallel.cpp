@@ -176,6 +176,27 @@ static bool moves_inputs(Call& call, const Instance& wrapper) {
       wrapper.native->row->path == "torch.nn.parallel.DistributedDataParallel";
   return !of_ddp || kept(call, "device_ids");
 }
+static Value data_parallel_init(Call& call) {
+  if (const Value devices = argument_named(call, "device_ids");
+      devices && !call.run.resolve(devices).is(Kind::none))
+    call.run.set_attribute(call.self, Name("device_ids"), devices);
+  return wrapped_init(call);
+}
+// Does it lie on the first GPU, wherever there is one? There DataParallel brings its inputs.
+static bool lies_on_first(Runtime& run, Value input) {
+  input = run.resolve(input);
+  const TensorState* state = tensor_state(run, input);
+  const values::Device* device = state ? state->device
+      : input.is(Kind::unknown)        ? interpreter::lies_on(*input.as<values::Unknown>())
+                                       : nullptr;
+  if (!device) return false;
+  const symbolic::Cond no_gpu = run.symbols().logical_not(
+      run.named_condition("torch.cuda.is_available", Sharing::uniform));
+  return std::ranges::all_of(values::possible_devices(run.symbols(), *device), [&](const auto& possible) {
+    return possible.text == "cuda" || possible.text == "cuda:0" ||
+        (possible.text == "cpu" && possible.when == no_gpu);
+  });
+}
 Value wrapped_forward(Call& call) {
   // A class of the program's that cuts the batch up in its own way gives the model inside what it likes.
   if (call.self.is(Kind::instance) && call.self.as<Instance>()->cls &&
@@ -185,6 +206,8 @@ Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments = arguments_of(call);
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
+  if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !kept(call, "device_ids"))
+    std::erase_if(handed, [&](Value given) { return lies_on_first(call.run, given); });
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   // Of a module that is not seen nothing is said then of where its inputs lie.
@@ -510,8 +533,8 @@ std::vector<Row> parallel_rows() {
           "torch.nn.Module"),
       row("torch.optim.swa_utils.AveragedModel.forward", method, "*arguments, **options", averaged_forward),
       row("torch.optim.swa_utils.AveragedModel.update_parameters", method, "model", nothing),
-      row("torch.nn.parallel.DataParallel", class_, "module, *more, **options", wrapped_init,
-          "torch.nn.Module"),
+      row("torch.nn.parallel.DataParallel", class_, "module, device_ids=None, output_device=None, dim=0",
+          data_parallel_init, "torch.nn.Module"),
       row("torch.nn.parallel.DataParallel.forward", method, "*arguments, **options", wrapped_forward),
       row("torch.distributed.fsdp.FullyShardedDataParallel.named_parameters", method,
           "prefix='', recurse=True, remove_duplicate=True", flat_parameters),

@@ -90,6 +90,25 @@ static bool left_to_unseen(Call& call) {
   return false;
 }
 
+// Its input was moved, and nothing moves the model, which unseen code has built and was told no device. Of a
+// part of another object (`self.backbone(x)`) nobody knows: it is moved with that.
+static bool tell_left_model(Call& call, std::size_t input, const values::Device& there) {
+  if (!call.self.is(Kind::unknown) || !interpreter::is_made_anywhere(*call.self.as<values::Unknown>()))
+    return false;
+  const std::string_view text = call.run.record().text(call.place);
+  if (text.substr(0, text.find('(')).find('.') != std::string_view::npos) return false;
+  const values::Device* host = values::default_device(
+      call.run.heap(), call.run.named_condition(values::DeviceCondition::builder_leaves, Sharing::uniform));
+  if (!host) return false;
+  Op op(call);
+  const Op::Apart apart = op.devices_apart(there, *host);
+  if (apart.one.empty() || !apart.when) return false;
+  op.fail_when(apart.when, ProblemKind::device,
+      "Input " + std::to_string(input + 1) + " of this model is on " + code(apart.one) +
+          " and nothing moves the model, which is on " + code(apart.other));
+  return true;
+}
+
 // Where it was left: by what the other parts of its batch say, or by how it was made. Of that it is certain
 // for numbers of several dimensions alone: lengths and ids may be wanted on the CPU. Null: not known.
 static const values::Device* left_behind(Call& call, Value value) {
@@ -122,6 +141,7 @@ Value given_to_unseen(Call& call) {
     if (!model_moved) left_to_unseen(call);
     return Value::none();
   }
+  if (!model_moved && tell_left_model(call, there, *moved_to(call.rest[there]))) return Value::none();
   for (std::size_t i = 0; i < call.rest.size(); ++i) {
     const Value value = call.run.resolve(call.rest[i]);
     const values::Device* left = left_behind(call, value);
