@@ -492,9 +492,7 @@ void RootRunner::run_built(std::size_t from, bool by_function) {
     const Value self = Value::of(Kind::instance, object);
     // Whoever calls a model that this file does not call has his own, which may lie elsewhere.
     Speculation elsewhere(run_);
-    if (const Row* row = by_function
-            ? nullptr
-            : run_.method_row(run_.library_.types().module, values::InternalRow::may_lie_on_gpu))
+    if (const Row* row = run_.method_row(run_.library_.types().module, values::InternalRow::may_lie_on_gpu))
       run_.library_calls_->call_library(
           *run_.library_symbol(row->path).as<values::LibrarySymbol>(), self, {}, {}, nullptr);
     run_root(*forward.as<values::Function>(), self, object->cls);

@@ -97,6 +97,10 @@ void each_tensor_in(Runtime& run, Value value, const std::function<void(Value)>&
 void may_lie_on_gpu_in(Runtime& run, Value module, bool from_cpu) {
   std::unordered_set<const values::Object*> seen;
   bool any_on_cpu = false;
+  const values::Device* usual = default_device(run);
+  const auto lies_as_made = [&](const values::Device* device) {
+    return !device || values::is_cpu(device) || values::is_same_device(device, usual);
+  };
   each_tensor_in(
       run, module,
       [&](Value tensor) { any_on_cpu = any_on_cpu || values::is_cpu(tensor.as<Tensor>()->now()->device); },
@@ -107,7 +111,7 @@ void may_lie_on_gpu_in(Runtime& run, Value module, bool from_cpu) {
       run, module,
       [&](Value tensor) {
         TensorState state = *tensor.as<Tensor>()->now();
-        if (state.device && !values::is_cpu(state.device)) return;
+        if (!lies_as_made(state.device)) return;
         state.device = device_of_model(run);
         set_state(run, tensor, state);
       },
