@@ -9,19 +9,19 @@
 namespace stepzero::libraries {
 
 namespace {
-// Where it lies, as far as its making or the other parts of its batch say.
-const values::Device* place_of(Runtime& run, Value value, int depth = 0) {
+// Where it lies, as far as its making says; with `by_others`, or the other parts of its batch.
+const values::Device* place_of(Runtime& run, Value value, bool by_others = true, int depth = 0) {
   value = run.resolve(value);
   if (value.is(Kind::choice) && depth < values::most_choices) {
     const auto* choice = value.as<values::Choice>();
     return values::choose_gpu(run.heap(), choice->condition, run.symbols().logical_not(choice->condition),
-        place_of(run, choice->yes, depth + 1), place_of(run, choice->no, depth + 1));
+        place_of(run, choice->yes, by_others, depth + 1), place_of(run, choice->no, by_others, depth + 1));
   }
   if (const TensorState* state = tensor_state(run, value); state && state->device) return state->device;
   if (!value.is(Kind::unknown)) return nullptr;
   const auto& unknown = *value.as<values::Unknown>();
   const values::Device* device = interpreter::lies_on(unknown);
-  return device ? device : interpreter::left_on(unknown);
+  return device || !by_others ? device : interpreter::left_on(unknown);
 }
 }  // namespace
 
@@ -125,12 +125,7 @@ Value given_to_unseen(Call& call) {
   if (call.self.is(Kind::unknown) &&
       call.self.as<values::Unknown>()->attributes.value(syntax::Name(values::WrapperState::wrapped)))
     return Value::none();
-  const auto moved_to = [&](Value value) -> const values::Device* {
-    value = call.run.resolve(value);
-    if (const TensorState* state = tensor_state(call.run, value); state && state->device)
-      return state->device;
-    return value.is(Kind::unknown) ? interpreter::lies_on(*value.as<values::Unknown>()) : nullptr;
-  };
+  const auto moved_to = [&](Value value) { return place_of(call.run, value, false); };
   const bool model_moved = call.self.is(Kind::unknown) &&
       interpreter::module_on(*call.self.as<values::Unknown>());
   if (model_moved && left_to_unseen(call)) return Value::none();
