@@ -439,6 +439,7 @@ Value Interpreter::one_of_many(Value element) {
     made->is_gradient = all->is_gradient;
     made->loaded = all->loaded;
     made->poisoned = heap().is_poisoned(element);
+    if (const values::Device* device = lies_on(*all)) note_device(heap(), one, *device, false);
     return one;
   }
   case Kind::tensor: {

@@ -135,11 +135,11 @@ Value padded(Call& call, Value picture, const PictureSizes& sizes) {
   return resized(call, picture, {sizes[0], more(sizes[1]), more(sizes[2])});
 }
 
-// Of how many channels a picture is goes with its mode, which says what its numbers are.
+// Of how many channels a picture is goes with its mode, which says what its numbers are. Of one that the
+// program itself reads the sizes are not followed either.
 template <Dtype dtype> Value to_tensor(Call& call, Value picture, const PictureSizes& sizes) {
-  return call.run.resolve(picture).is(Kind::tensor)
-      ? not_known(call)
-      : as_tensor(call, sizes, sizes[0] ? dtype : Dtype::unknown);
+  if (call.run.resolve(picture).is(Kind::tensor)) return not_known(call);
+  return sizes[0] ? as_tensor(call, sizes, dtype) : as_tensor(call, {}, Dtype::unknown);
 }
 Value to_picture(Call& call, Value picture, const PictureSizes& sizes) {
   return call.run.resolve(picture).is(Kind::tensor) ? make_picture(call, sizes) : not_known(call);

@@ -176,6 +176,16 @@ static bool moves_inputs(Call& call, const Instance& wrapper) {
       wrapper.native->row->path == "torch.nn.parallel.DistributedDataParallel";
   return !of_ddp || kept(call, "device_ids");
 }
+// Does a parameter of the module lie on the CPU, whichever module of several it is?
+static bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
+  module = run.resolve(module);
+  if (module.is(Kind::choice) && depth < values::most_choices)
+    return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
+        lies_on_cpu(run, module.as<values::Choice>()->no, depth + 1);
+  Flattened parts;
+  parts.add(run, module);
+  return parts.on_cpu;
+}
 static Value data_parallel_init(Call& call) {
   if (const Value devices = argument_named(call, "device_ids");
       devices && !call.run.resolve(devices).is(Kind::none))
@@ -208,6 +218,12 @@ Value wrapped_forward(Call& call) {
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
   if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !kept(call, "device_ids"))
     std::erase_if(handed, [&](Value given) { return lies_on_first(call.run, given); });
+  if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !handed.empty() &&
+      lies_on_cpu(call.run, call.run.attribute(call.self, Name("module"), call.place)))
+    Op(call).fail_when(call.run.named_condition("torch.cuda.is_available", Sharing::uniform),
+        values::ProblemKind::device,
+        "`DataParallel` computes on the first GPU, and the parameters of its module are on the CPU. Move the "
+        "module there before it is called");
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   // Of a module that is not seen nothing is said then of where its inputs lie.
@@ -249,16 +265,6 @@ Value averaged_forward(Call& call) {
       call.run.attribute(call.self, Name("module"), call.place), std::move(arguments), call.place, call.expr);
 }
 
-// Does a parameter of the module lie on the CPU, whichever module of several it is?
-bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
-  module = run.resolve(module);
-  if (module.is(Kind::choice) && depth < values::most_choices)
-    return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
-        lies_on_cpu(run, module.as<values::Choice>()->no, depth + 1);
-  Flattened parts;
-  parts.add(run, module);
-  return parts.on_cpu;
-}
 bool names_devices(Runtime& run, Value devices) {
   devices = run.resolve(devices);
   return devices.is(Kind::list) && !values::Heap::list_state(devices)->items.empty();
