@@ -91,7 +91,12 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     for (const Module& module : model.tree.modules)
       for (const Held& held : module.own)
         if (held.tensor && held.local) locals.emplace(held.tensor, *held.local);
-  for (const Backward& backward : backwards_) add_graph(*backward.event, backward.loop, backward.stepped);
+  for (const Backward& backward : backwards_)
+    add_graph(*backward.event, backward.loop, backward.stepped, backward.times);
+  for (StepAccount& step : steps_) {
+    add_beside(step);
+    if (!step.complete || (step.microbatches && !step.microbatches->known)) step.saved.miss();
+  }
   find_reach();
   for (ModelAccount& model : models_) count_gradients(model);
   for (const OperationEvent* event : made_)
@@ -153,16 +158,14 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   if (event.row->operation == Operation::optimizer_step || event.row->operation == Operation::scaler_step)
     for (Backward& backward : backwards_)
       if (!backward.stepped) backward.stepped = &event;
+  note_passed(event);
   if (event.row->operation != Operation::backward || !event.self_state()) return;
-  if (const Value kept = argument_of(record_, event, "retain_graph");
-      !kept || kept.is(Kind::none) || is_given_off(record_, event, "retain_graph"))
-    passed_.push_back(&event);
   // Of one line, what the last iteration leaves.
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
     return other.event->place == event.place && same_way(other.event->calls, event.calls);
   });
   if (same != backwards_.end())
-    *same = {&event, loop, nullptr};
+    *same = {&event, loop, nullptr, same->times + 1};
   else
     backwards_.push_back({&event, loop, nullptr});
 }
@@ -303,12 +306,13 @@ void Account::count_gradients(ModelAccount& model) {
 }
 
 void Account::add_graph(
-    const OperationEvent& backward, const LoopEvent* loop, const OperationEvent* stepped) {
+    const OperationEvent& backward, const LoopEvent* loop, const OperationEvent* stepped, int times) {
   symbolic::Context& s = record_.symbols;
   StepAccount step;
   step.backward = &backward;
   step.loop = loop;
   step.stepped = stepped;
+  step.times = times;
   step.graph = std::make_unique<Graph>(record_, *backward.self_state(), held_, options_.device);
   const Graph& graph = *step.graph;
   step.complete = graph.complete();
@@ -320,13 +324,8 @@ void Account::add_graph(
       if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
     step.savings.push_back(std::move(saving));
   }
-  add_beside(step);
-  for (const Saving& saving : step.beside_savings)
-    for (const Saved& each : saving.kept)
-      if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
   step.microbatches = microbatches_of(record_, pipelines_, backward);
   if (step.microbatches) step.saved.add(s, kept_in_flight(*step.microbatches, graph, step.savings));
-  if (!step.complete || (step.microbatches && !step.microbatches->known)) step.saved.miss();
   mark_trained(graph);
   steps_.push_back(std::move(step));
 }
@@ -336,7 +335,6 @@ void Account::add_peak(StepAccount& step) {
   for (const ModelAccount& model : models_) {
     step.standing.add(s, "parameters", model.own_parameters);
     step.standing.add(s, "buffers", model.own_buffers);
-    if (model.trained) step.standing.gradients.add(s, model.own_gradients);
     if (!model.division) continue;
     Bytes buckets, gathered, unreduced, persistent;
     persistent.add(model.division->persistent);
@@ -370,9 +368,8 @@ void Account::add_peak(StepAccount& step) {
     Bytes state = optimizer.state;
     if (optimizer.by_engine) state.miss();
     step.standing.add(s, "state of " + optimizer.type, state);
-    step.standing.temporary.add(s, optimizer.temporary);
   }
-  step.standing.waiting = kept_for_others(step);
+  add_temporaries(step);
   if (step.microbatches)
     add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
   find_standing_gradients(step);
@@ -380,8 +377,10 @@ void Account::add_peak(StepAccount& step) {
     if (model.division) {
       step.standing.gradient_parts = std::max(step.standing.gradient_parts, model.division->gradient_parts);
       // They lie in one tensor for good, to which each is added once it is divided.
-      if (model.division->keeps_gradients)
-        step.standing.gradients_stay = step.standing.gradients_accumulate = true;
+      if (model.division->keeps_gradients) {
+        step.standing.gradients_before = step.standing.gradients_kept = step.standing.gradients;
+        step.standing.accumulates = [](const Held&) { return true; };
+      }
     }
   Graph all(record_, *step.backward->self_state(), held_, options_.device, true);
   // By the statements of the iteration: what has no gradient stands in the graph where something reads it,
@@ -394,6 +393,11 @@ void Account::add_peak(StepAccount& step) {
     }
     all.sort_by(statements);
   }
+  for (std::size_t i = 0; i < step.beside.size(); ++i)
+    for (const Saved& saved : saved_by(all, step.beside[i], options_.device).kept)
+      if (!saved.held) step.standing.beside.emplace_back(saved, step.beside[i].made);
+  step.standing.graph_stays = std::ranges::none_of(
+      passed_, [&](const auto& each) { return each.first == step.backward; });
   step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
   if (!step.peak.place && step.peak.moment == "optimizer" && step.stepped)
     step.peak.place = step.stepped->place;
@@ -484,56 +488,37 @@ std::unordered_set<const Held*> Account::reached(const StepAccount& step) const 
   return found;
 }
 
+namespace {
+// Does the operation run in the iteration, and after the backwards in front of the step's own?
+bool runs_in(const StepAccount& step, const Producer& made, const std::vector<Route>& earlier) {
+  const Route route = part_inside(step.loop, route_of(made.calls, made.born));
+  return !route.empty() &&
+      std::ranges::none_of(earlier, [&](const Route& backward) { return before(route, backward); });
+}
+}  // namespace
+
 std::vector<TimedNode> Account::timed_nodes(const Graph& graph, const StepAccount& step) const {
   std::vector<TimedNode> made;
+  std::vector<Route> earlier;  // backwards of the iteration
+  for (const StepAccount& other : steps_)
+    if (&other != &step && other.loop == step.loop)
+      if (Route route = route_inside(step, other); before(route, route_inside(step, step)))
+        earlier.push_back(std::move(route));
   for (const Node& node : graph.nodes()) {
     TimedNode timed;
+    // In front of a `detach()` the backward does not go on.
     timed.has_gradient = std::ranges::any_of(
-        node.results, [&](const TensorState* result) { return graph.requires_grad(*result); });
+        node.results, [&](const TensorState* result) { return step.graph->node_of(*result) != Graph::npos; });
     // Not what the step's own graph says: batches are operations of this one, and lie in the storages of
     // those.
     if (timed.has_gradient)
       timed.saving = saved_by(graph, node, options_.device);
     else
-      timed.is_new = !step.loop || !step.loop->stmt ||
-          !part_inside(step.loop, route_of(node.made->calls, node.made->born)).empty();
+      timed.is_new = !step.loop || !step.loop->stmt || runs_in(step, *node.made, earlier);
     made.push_back(std::move(timed));
   }
   mark_named(graph, step.backward->place, made);
   return made;
-}
-
-bool Account::clears_copies(const StepAccount& step, const Optimizer& optimizer) const {
-  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
-  const Route stepped =
-      step.stepped ? part_inside(step.loop, route_of(step.stepped->calls, step.stepped->place)) : Route{};
-  return std::ranges::any_of(zero_grads_, [&](const OperationEvent* event) {
-    const Route route = part_inside(step.loop, route_of(event->calls, event->place));
-    return !route.empty() && event->self.object() == optimizer.made->self.object() &&
-        (before(route, backward) || (!stepped.empty() && before(stepped, route)));
-  });
-}
-
-void Account::find_standing_gradients(StepAccount& step) const {
-  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
-  if (backward.empty()) return;
-  Route first;  // of the forward
-  for (const Node& node : step.graph->nodes())
-    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born));
-        !route.empty() && (first.empty() || before(route, first)))
-      first = route;
-  if (first.empty()) return;
-  const auto is_cleared = [&](const auto& there) {
-    return std::ranges::any_of(zero_grads_, [&](const OperationEvent* event) {
-      const Route route = part_inside(step.loop, route_of(event->calls, event->place));
-      return !route.empty() && there(route);
-    });
-  };
-  // After the backward, or before the forward of the next iteration.
-  step.standing.gradients_stay = !is_cleared(
-      [&](const Route& route) { return before(backward, route) || before(route, first); });
-  step.standing.gradients_accumulate = step.standing.gradients_stay &&
-      !is_cleared([&](const Route& route) { return before(route, backward); });
 }
 
 // The operations whose results have names where the backward is called: they outlive the step.

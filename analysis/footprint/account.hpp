@@ -5,6 +5,7 @@
 
 #include "footprint/microbatches.hpp"
 #include "footprint/optimizer.hpp"
+#include "footprint/order.hpp"
 #include "footprint/ranks.hpp"
 #include "footprint/timeline.hpp"
 
@@ -29,10 +30,11 @@ struct StepAccount {
   const interpreter::OperationEvent* backward = nullptr;
   const interpreter::LoopEvent* loop = nullptr;          // the innermost around it
   const interpreter::OperationEvent* stepped = nullptr;  // of an optimizer, the first after it
+  int times = 1;                                         // the backward is seen to run
   std::unique_ptr<Graph> graph;
   std::vector<Saving> savings;  // of each of its nodes
-  // Operations after other tensors that a name keeps alive, through which no backward went.
-  // FIXME: in `saved`, not in the peak: some of their storages are blocks of the step's own, by other names.
+  // Operations through which no backward went yet: after other tensors that a name keeps alive, or that a
+  // later backward of the iteration goes through.
   std::vector<Node> beside;
   std::vector<Saving> beside_savings;
   std::set<std::string> unknown;  // operators of which nothing is known
@@ -76,22 +78,30 @@ private:
   void note_held(const Held& held);
   bool was_replaced(const Instance& model);
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,
-      const interpreter::OperationEvent* stepped);
+      const interpreter::OperationEvent* stepped, int times);
   void add_beside(StepAccount& step) const;
+  void add_kept_by_names(StepAccount& step) const;
+  void add_kept_for_others(StepAccount& step) const;
+  void note_passed(const interpreter::OperationEvent& event);
   void mark_trained(const Graph& graph);
   void find_reach();
   bool is_all_reached(const StepAccount& step) const;
   void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);
-  std::vector<std::pair<Storage, Bytes>> kept_for_others(const StepAccount& step) const;
+  void add_temporaries(StepAccount& step) const;
+  bool is_run_before(const StepAccount& step, const Producer& made, const Route& backward) const;
+  Route route_inside(const StepAccount& step, const StepAccount& of) const;  // of a backward, in the loop
   std::unordered_set<const Held*> touched(const StepAccount& step) const;
   void mark_named(const Graph& graph, values::Place backward, std::vector<TimedNode>& nodes) const;
   std::vector<TimedNode> timed_nodes(const Graph& graph, const StepAccount& step) const;
   // Does the optimizer clear gradients that it is given after a backward, before the next forward ends?
   bool clears_copies(const StepAccount& step, const Optimizer& optimizer) const;
-  // Are the gradients of the step before there when its forward begins, and when its backward does?
+  // The gradients that are there when its forward begins, and when its backward does.
   void find_standing_gradients(StepAccount& step) const;
+  bool runs_with(const StepAccount& step, const interpreter::OperationEvent& clearing) const;
+  std::unordered_set<const void*> keys_of(
+      const Value& trained) const;  // of what an optimizer or a module has
 
   const Record& record_;
   const Options options_;
@@ -100,13 +110,15 @@ private:
     const interpreter::OperationEvent* event = nullptr;
     const interpreter::LoopEvent* loop = nullptr;
     const interpreter::OperationEvent* stepped = nullptr;
+    int times = 1;  // in iterations that are run one by one
   };
   std::vector<const interpreter::OperationEvent*> made_;
   std::vector<const interpreter::OperationEvent*> pipelines_;   // their steps
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;
-  std::vector<const interpreter::OperationEvent*> passed_;  // backwards that keep no graph, in order
-  std::vector<Value> values_;                               // that the run came across
+  // What went through the graphs of tensors and keeps none, in order.
+  std::vector<std::pair<const interpreter::OperationEvent*, const TensorState*>> passed_;
+  std::vector<Value> values_;  // that the run came across
   std::optional<std::unordered_set<const Instance*>> replaced_;
   std::vector<ModelAccount> models_;
   std::vector<Optimizer> optimizers_;

@@ -96,9 +96,14 @@ bool lie_on_different_devices(const values::Device* a, const values::Device* b) 
 }
 }  // namespace
 
+bool is_in_place(const Record& record, const Producer& made) {
+  return made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes) ||
+      is_on(record, setting(record, made, "inplace"));
+}
+
 bool shares_memory(const Record& record, const Producer& made, const TensorState* result, Device device) {
   if (made.states.empty() || !made.states[0]) return false;
-  if (made.row->variant != values::Variant::plain || (made.row->op && made.row->op->writes)) return true;
+  if (is_in_place(record, made)) return true;
   const TensorState& from = *made.states[0];
   switch (libraries::meaning_of(libraries::operator_name(*made.row)).memory) {
   case libraries::MemoryOf::same:
@@ -114,7 +119,7 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
   case libraries::MemoryOf::subscript: return is_basic_index(record, argument(made, "index"));
   case libraries::MemoryOf::own: break;
   }
-  return is_on(record, setting(record, made, "inplace"));
+  return false;
 }
 
 const TensorState& Graph::base(const TensorState& state) const {

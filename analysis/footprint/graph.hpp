@@ -123,6 +123,8 @@ Value setting(const Record& record, const Producer& made, std::string_view name)
 // Is the first tensor's memory also the result's: a view, a write in place, an operation that hands on what
 // it was given?
 bool shares_memory(const Record& record, const Producer& made, const TensorState* result, Device device);
+// Does it compute anew what it writes into the memory of what it was given?
+bool is_in_place(const Record& record, const Producer& made);
 bool is_checkpoint(const Producer& made);
 // Of a function whose backward is the program's own: `listed` is what it keeps.
 bool is_own_function(const Producer& made);

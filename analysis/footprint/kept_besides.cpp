@@ -8,53 +8,97 @@
 namespace stepzero::footprint {
 
 using interpreter::OperationEvent;
+using values::Kind;
+
+namespace {
+bool is_asked(const Record& record, const OperationEvent& event, std::string_view name) {
+  const Value given = argument_of(record, event, name);
+  return given && !given.is(Kind::none) && !is_given_off(record, event, name);
+}
+}  // namespace
+
+// What goes through graphs and frees them.
+void Account::note_passed(const OperationEvent& event) {
+  if (is_asked(record_, event, "retain_graph")) return;
+  if (event.row->operation == values::Operation::backward && event.self_state()) {
+    passed_.emplace_back(&event, event.self_state());
+  } else if (event.row->operation == values::Operation::gradient_asked &&
+      !is_asked(record_, event, "create_graph")) {
+    const Value outputs = argument_of(record_, event, "outputs");
+    if (outputs.is(Kind::tensor)) {
+      passed_.emplace_back(&event, event.argument_state(0));
+    } else if (outputs.is(Kind::list) || outputs.is(Kind::tuple)) {
+      const auto& items = outputs.is(Kind::list) ? values::Heap::list_state(outputs)->items
+                                                 : outputs.as<values::Tuple>()->items;
+      for (const Value& item : items)
+        if (const Value each = decided(record_, item); each.is(Kind::tensor))
+          passed_.emplace_back(&event, each.as<values::Tensor>()->now());
+    }
+  }
+}
+
+// Was it run in the iteration before the backward of that route?
+bool Account::is_run_before(const StepAccount& step, const Producer& made, const Route& backward) const {
+  const Route route = part_inside(step.loop, route_of(made.calls, made.born));
+  return !route.empty() && before(route, backward);
+}
+
+Route Account::route_inside(const StepAccount& step, const StepAccount& of) const {
+  return part_inside(step.loop, route_of(of.backward->calls, of.backward->place));
+}
+
+void Account::add_beside(StepAccount& step) const {
+  add_kept_by_names(step);
+  add_kept_for_others(step);
+  std::unordered_set<Storage, StorageHash> seen;
+  for (const Saving& saving : step.savings)
+    for (const Saved& each : saving.kept) seen.insert(each.storage);
+  for (const Node& node : step.beside) {
+    Saving saving = saved_by(*step.graph, node, options_.device);
+    if (!saving.known) step.unknown.insert(std::string(node.made->row->path)), step.complete = false;
+    for (const Saved& each : saving.kept)
+      if (!each.held && seen.insert(each.storage).second) step.saved.add(record_.symbols, each.bytes);
+    step.beside_savings.push_back(std::move(saving));
+  }
+}
 
 // What autograd keeps for tensors that have names while the backward runs, and no part in it.
-void Account::add_beside(StepAccount& step) const {
+void Account::add_kept_by_names(StepAccount& step) const {
   const OperationEvent& backward = *step.backward;
   std::vector<const TensorState*> alive, passed;
   for (std::size_t i = backward.row->parameters.size(); i < backward.arguments.size(); ++i)
     if (const TensorState* state = backward.argument_state(i); state && Graph::requires_grad(*state))
       alive.push_back(state);
   if (alive.empty()) return;
-  for (const OperationEvent* event : passed_) {
+  for (const auto& [event, state] : passed_) {
     if (event == &backward) break;
-    passed.push_back(event->self_state());
+    if (state) passed.push_back(state);
   }
   step.beside = step.graph->beside(alive, passed);
-  for (const Node& node : step.beside) {
-    Saving saving = saved_by(*step.graph, node, options_.device);
-    if (!saving.known) step.unknown.insert(std::string(node.made->row->path)), step.complete = false;
-    step.beside_savings.push_back(std::move(saving));
-  }
   if (!step.graph->gaps_beside().empty()) step.complete = false;
 }
 
 // What was computed in front of the backward, and is kept for a later one of the same iteration.
-std::vector<std::pair<Storage, Bytes>> Account::kept_for_others(const StepAccount& step) const {
-  std::vector<std::pair<Storage, Bytes>> kept;
-  const Route backward = part_inside(step.loop, route_of(step.backward->calls, step.backward->place));
-  if (backward.empty()) return kept;
-  std::unordered_set<Storage, StorageHash> seen;
-  for (const Saving& saving : step.savings)
-    for (const Saved& each : saving.kept) seen.insert(each.storage);
+void Account::add_kept_for_others(StepAccount& step) const {
+  const Route backward = route_inside(step, step);
+  if (backward.empty()) return;
+  std::unordered_set<const void*> seen;
+  for (const Node& node : step.beside)
+    for (const TensorState* result : node.results) seen.insert(identity(result));
   for (const StepAccount& other : steps_) {
-    if (&other == &step || other.loop != step.loop ||
-        !before(backward, part_inside(step.loop, route_of(other.backward->calls, other.backward->place))))
-      continue;
-    for (std::size_t i = 0; i < other.savings.size(); ++i) {
-      const Producer& made = *other.graph->nodes()[i].made;
-      const Route route = part_inside(step.loop, route_of(made.calls, made.born));
-      if (route.empty() || !before(route, backward)) continue;
-      for (const Saved& each : other.savings[i].kept)
-        if (!each.held && seen.insert(each.storage).second) {
-          Bytes bytes;
-          bytes.add(record_.symbols, each.bytes);
-          kept.emplace_back(each.storage, std::move(bytes));
-        }
+    if (&other == &step || other.loop != step.loop || !before(backward, route_inside(step, other))) continue;
+    bool any = false;
+    for (const Node& node : other.graph->nodes()) {
+      const auto is_there = [&](const TensorState* result) {
+        return step.graph->node_of(*result) != Graph::npos || seen.contains(identity(result));
+      };
+      if (!is_run_before(step, *node.made, backward) || std::ranges::any_of(node.results, is_there)) continue;
+      for (const TensorState* result : node.results) seen.insert(identity(result));
+      step.beside.push_back(node);
+      any = true;
     }
+    if (any && !other.graph->complete()) step.complete = false;
   }
-  return kept;
 }
 
 }  // namespace stepzero::footprint

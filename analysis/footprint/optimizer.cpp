@@ -436,6 +436,7 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
     return set("fused") ? 0 : (at_once ? kept->at_once : kept->in_turn) + set(kept->temporary_if);
   };
   Bytes largest;
+  const Held* before = nullptr;
   const bool restricted = reach &&
       std::ranges::any_of(optimizer.steps, [&](const Held& held) { return reach->holds(held); });
   bool has_maps = false;
@@ -456,8 +457,12 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
       optimizer.temporary.add(s, bytes_of(s, held.own(), held.dtype), temporaries * held.copies);
       continue;
     }
+    // The last ones of the parameter before are let go when there are new ones.
     Bytes one;
-    one.add(s, bytes_of(s, held.own(), held.dtype), temporaries);
+    one.add(s, bytes_of(s, held.own(), held.dtype), temporaries > 1 ? temporaries - 1 : temporaries);
+    if (held.copies > 1) before = &held;
+    if (before && temporaries > 1) one.add(s, bytes_of(s, before->own(), before->dtype));
+    before = &held;
     if (one.number(s, options.settings) > largest.number(s, options.settings)) largest = one;
   }
   if (!at_once) optimizer.temporary = largest;

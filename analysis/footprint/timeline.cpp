@@ -58,24 +58,20 @@ public:
     for (const auto& [what, bytes] : standing_.kept) base += number(bytes);
     now_ = base;
     for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
-    if (standing_.gradients_stay) now_ += number(standing_.gradients);
+    now_ += number(standing_.gradients_before);
     if (standing_.copy_gradients_stay) now_ += number(standing_.copy_gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the iteration before.
     for (auto& [storage, block] : blocks_)
       if (block.held_by_name && !block.alive) block.left = true, now_ += block.number;
     forward();
-    if (standing_.gradients_stay && !standing_.gradients_accumulate) now_ -= number(standing_.gradients);
+    now_ += number(standing_.gradients_kept) - number(standing_.gradients_before);
     in_backward_ = true;
     backward();
     // The optimizer, once all gradients are there. What has a name is there still.
-    Bytes named;
+    Bytes named, waiting;
     for (const auto& [storage, block] : blocks_)
-      if (block.alive) named.add(s_, block.bytes);
-    Bytes waiting;
-    for (const auto& [storage, bytes] : standing_.waiting)
-      if (const auto block = blocks_.find(storage); block == blocks_.end() || !block->second.alive)
-        waiting.add(s_, bytes);
+      if (block.alive) (block.savers > 0 ? waiting : named).add(s_, block.bytes);
     if (const std::int64_t then = base + number(named) + number(waiting) + number(standing_.gradients) +
             number(standing_.copy_gradients) + number(standing_.temporary);
         then > best_) {
@@ -141,6 +137,15 @@ private:
         ++block.savers;
       }
     }
+    for (const auto& [saved, made] : standing_.beside) {
+      StorageLife& block = block_of(saved.storage);
+      if (++block.savers > 1 || block.place) continue;
+      block.bytes = saved.bytes;
+      block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*made->row);
+      block.place = made->born;
+      block.held_by_name = true;
+      inputs_.push_back(saved.storage);
+    }
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (timed_[i].is_named)
         for (const TensorState* result : nodes[i].results)
@@ -196,7 +201,7 @@ private:
         const bool passes = passes_gradient(*node.made) ||
             (!node.results.empty() &&
                 shares_memory(graph_.record(), *node.made, node.results[0], graph_.device()) &&
-                node.made->row->variant == values::Variant::plain);
+                !is_in_place(graph_.record(), *node.made));
         for (const std::size_t from : node.from) {
           if (of[from] >= 0 || !timed_[from].has_gradient) continue;
           if (passes && gradients_[static_cast<std::size_t>(of[i])].number == result_bytes(from)) {
@@ -217,7 +222,7 @@ private:
       temporary_ = {};
       accumulated_ = 0;
       for (const Saved& saved : timed_[i].saving.kept)
-        if (!saved.held)
+        if (!saved.held && !standing_.graph_stays)
           if (StorageLife& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
       if (of[i] >= 0)
         if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0)
@@ -265,7 +270,7 @@ private:
       const Int whole = bytes_of(s_, held->local ? *held->local : state.shape, state.dtype);
       bytes.add(s_, whole ? s_.floordiv(whole, s_.constant(standing_.gradient_parts)) : whole);
       // One that is there already gets this one added, which is let go then.
-      if (standing_.gradients_accumulate) {
+      if (standing_.accumulates && standing_.accumulates(*held)) {
         accumulated_ += number(bytes);
       } else {
         now_ += number(bytes);
@@ -308,9 +313,9 @@ private:
     Bytes accumulated;
     accumulated.add(accumulated_);
     part("gradients that are accumulated", place, accumulated);
-    part("gradients of parameters", {},
-        (in_backward_ ? standing_.gradients_accumulate : standing_.gradients_stay) ? standing_.gradients
-                                                                                   : parameter_gradients_);
+    Bytes gradients = in_backward_ ? standing_.gradients_kept : standing_.gradients_before;
+    gradients.add(s_, parameter_gradients_);
+    part("gradients of parameters", {}, gradients);
     if (standing_.copy_gradients_stay) part(of_copies, {}, standing_.copy_gradients);
     Bytes left;
     for (const auto& [storage, block] : blocks_)

@@ -5,22 +5,26 @@
 #include "footprint/footprint.hpp"
 #include "footprint/saving.hpp"
 
+#include <functional>
+
 namespace stepzero::footprint {
 
 // What is there before the step begins, and comes with it.
 struct StandingMemory {
   std::vector<std::pair<std::string, Bytes>> kept;    // parameters, buffers, the optimizer's state
   std::vector<std::pair<std::string, Bytes>> during;  // in forward and backward only
-  Bytes gradients;                                    // of all parameters that are trained
-  bool gradients_stay = false;        // those of the step before are there in the forward, too …
-  bool gradients_accumulate = false;  // … and in the backward, which adds to them
-  std::int64_t gradient_parts = 1;    // of each, where it is sent off while the backward goes on
-  Bytes copy_gradients;               // of what the optimizer steps in the place of parameters …
-  bool copy_gradients_stay = false;   // … which are there in the next forward and backward, too
-  Bytes temporary;                    // of the optimizer, while it steps
-  // What was computed in front of the backward for a later one of the same iteration: it is there while the
-  // optimizer steps.
-  std::vector<std::pair<Storage, Bytes>> waiting;
+  Bytes gradients;                                    // of all parameters that the backward reaches
+  Bytes gradients_before;                        // those that are there in the forward, of another step …
+  Bytes gradients_kept;                          // … and those that the backward adds to
+  std::function<bool(const Held&)> accumulates;  // is it one of those?
+  std::int64_t gradient_parts = 1;               // of each, where it is sent off while the backward goes on
+  Bytes copy_gradients;                          // of what the optimizer steps in the place of parameters …
+  bool copy_gradients_stay = false;              // … which are there in the next forward and backward, too
+  Bytes temporary;                               // of the optimizer, while it steps
+  // What operations keep through which this backward does not go: of later ones of the same iteration, and of
+  // tensors with names.
+  std::vector<std::pair<Saved, const Producer*>> beside;
+  bool graph_stays = false;  // the backward keeps it for another one
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
 

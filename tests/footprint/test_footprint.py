@@ -20,7 +20,9 @@ COUNTED_OTHERWISE = {"convnext", "own_function", "state_space"} | {"gan"} | UNCO
 LESS, MORE = 0.05, 0.002
 # FIXME: cuDNN takes memory of its own while these run (copies of images in another order, the workspace of recurrent layers), which is not known:
 # what is said is less than the real peak by up to this share.
-WORKSPACES = {"dcgan": 0.15, "diffusion": 0.1, "frozen_backbone": 0.08, "speech_gru": 0.26}
+WORKSPACES = {"dcgan": 0.08, "diffusion": 0.1, "frozen_backbone": 0.08, "speech_gru": 0.26}
+# Its scaler begins with too large a scale, and all steps of the recorded run are left out: there is no momentum.
+LEFT_OUT = {"resnet_amp"}
 # FIXME: Rprop makes a mask besides, and Adafactor a sum for each row and column.
 NEARLY = {"Rprop()", "Adafactor()"}
 
@@ -68,8 +70,9 @@ def test_what_a_gpu_keeps_is_within_two_percent(name):
 @pytest.mark.parametrize("name", judge.GPU["steps"])
 def test_the_peak_on_a_gpu_is_near_the_real_one(name):
     inferred, real = judge.judge_step(name), judge.GPU["steps"][name]
+    whole = inferred["whole"] - (inferred["state"] if name in LEFT_OUT else 0)
     assert not inferred["bound"] and judge.off(real["saved"], inferred["saved"]) <= WITHIN
-    assert real["whole"] * (1 - WORKSPACES.get(name, LESS)) <= inferred["whole"] <= real["whole"] * (1 + MORE)
+    assert real["whole"] * (1 - WORKSPACES.get(name, LESS)) <= whole <= real["whole"] * (1 + MORE)
 
 
 @pytest.mark.parametrize("made", judge.GPU["optimizers"])
