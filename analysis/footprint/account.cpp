@@ -393,17 +393,16 @@ void Account::add_peak(StepAccount& step) {
     }
     all.sort_by(statements);
   }
-  for (std::size_t i = 0; i < step.beside.size(); ++i)
-    for (const Saved& saved : saved_by(all, step.beside[i], options_.device).kept)
-      if (!saved.held) step.standing.beside.emplace_back(saved, step.beside[i].made);
-  step.standing.graph_stays = std::ranges::none_of(
-      passed_, [&](const auto& each) { return each.first == step.backward; });
+  stand_beside(step, all);
   step.peak = peak_of(all, timed_nodes(all, step), step.standing, options_);
   if (!step.peak.place && step.peak.moment == "optimizer" && step.stepped)
     step.peak.place = step.stepped->place;
   // The peak may be another where what is kept is more, where a backward of the program's own makes what is
-  // not seen.
-  if (!step.complete || step.saved.at_least() ||
+  // not seen, and while gradients are asked for.
+  const auto is_in_loop = [&](const OperationEvent* event) {
+    return !part_inside(step.loop, route_of(event->calls, event->place)).empty();
+  };
+  if (!step.complete || step.saved.at_least() || std::ranges::any_of(asked_, is_in_loop) ||
       (step.microbatches && (step.microbatches->is_last || !step.microbatches->is_first)) ||
       std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
     step.peak.bytes.miss();

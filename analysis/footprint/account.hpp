@@ -43,6 +43,9 @@ struct StepAccount {
   Bytes saved;  // each storage once
   StandingMemory standing;
   Peak peak;
+
+  // The tensors that names hold while the backward runs.
+  std::vector<const TensorState*> with_names() const;
 };
 
 // Calls `each` for the operations of a block, with the innermost loop around. `always`: under no condition.
@@ -82,6 +85,7 @@ private:
   void add_beside(StepAccount& step) const;
   void add_kept_by_names(StepAccount& step) const;
   void add_kept_for_others(StepAccount& step) const;
+  void stand_beside(StepAccount& step, const Graph& all) const;
   void note_passed(const interpreter::OperationEvent& event);
   void mark_trained(const Graph& graph);
   void find_reach();
@@ -118,7 +122,8 @@ private:
   std::vector<Backward> backwards_;
   // What went through the graphs of tensors and keeps none, in order.
   std::vector<std::pair<const interpreter::OperationEvent*, const TensorState*>> passed_;
-  std::vector<Value> values_;  // that the run came across
+  std::vector<const interpreter::OperationEvent*> asked_;  // for gradients, without a backward
+  std::vector<Value> values_;                              // that the run came across
   std::optional<std::unordered_set<const Instance*>> replaced_;
   std::vector<ModelAccount> models_;
   std::vector<Optimizer> optimizers_;

@@ -19,6 +19,7 @@ bool is_asked(const Record& record, const OperationEvent& event, std::string_vie
 
 // What goes through graphs and frees them.
 void Account::note_passed(const OperationEvent& event) {
+  if (event.row->operation == values::Operation::gradient_asked) asked_.push_back(&event);
   if (is_asked(record_, event, "retain_graph")) return;
   if (event.row->operation == values::Operation::backward && event.self_state()) {
     passed_.emplace_back(&event, event.self_state());
@@ -62,13 +63,18 @@ void Account::add_beside(StepAccount& step) const {
   }
 }
 
+std::vector<const TensorState*> StepAccount::with_names() const {
+  std::vector<const TensorState*> alive;
+  for (std::size_t i = backward->row->parameters.size(); i < backward->arguments.size(); ++i)
+    if (const TensorState* state = backward->argument_state(i)) alive.push_back(state);
+  return alive;
+}
+
 // What autograd keeps for tensors that have names while the backward runs, and no part in it.
 void Account::add_kept_by_names(StepAccount& step) const {
   const OperationEvent& backward = *step.backward;
-  std::vector<const TensorState*> alive, passed;
-  for (std::size_t i = backward.row->parameters.size(); i < backward.arguments.size(); ++i)
-    if (const TensorState* state = backward.argument_state(i); state && Graph::requires_grad(*state))
-      alive.push_back(state);
+  std::vector<const TensorState*> alive = step.with_names(), passed;
+  std::erase_if(alive, [](const TensorState* state) { return !Graph::requires_grad(*state); });
   if (alive.empty()) return;
   for (const auto& [event, state] : passed_) {
     if (event == &backward) break;
@@ -99,6 +105,27 @@ void Account::add_kept_for_others(StepAccount& step) const {
     }
     if (any && !other.graph->complete()) step.complete = false;
   }
+}
+
+// In the storages of the graph that has the operations too through which no gradient goes.
+void Account::stand_beside(StepAccount& step, const Graph& all) const {
+  for (const Node& node : step.beside)
+    for (const Saved& saved : saved_by(all, node, options_.device).kept)
+      if (!saved.held) step.standing.beside.emplace_back(saved, node.made);
+  for (const TensorState* state : step.with_names()) {
+    const TensorState& base = all.base(*state);
+    // Of what has no history that which the iteration makes: what came before it may lie anywhere.
+    if (!base.made || all.held(base) ||
+        (!Graph::requires_grad(base) &&
+            part_inside(step.loop, route_of(base.made->calls, base.made->born)).empty()))
+      continue;
+    if (options_.device == Device::cuda && base.device && base.device->text == "cpu") continue;
+    Saved named{all.storage(base), {}, "result"};
+    named.bytes.add(record_.symbols, all.bytes(base));
+    step.standing.named.emplace_back(std::move(named), base.made);
+  }
+  step.standing.graph_stays = std::ranges::none_of(
+      passed_, [&](const auto& each) { return each.first == step.backward; });
 }
 
 }  // namespace stepzero::footprint

@@ -63,7 +63,8 @@ public:
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the iteration before.
     for (auto& [storage, block] : blocks_)
-      if (block.held_by_name && !block.alive) block.left = true, now_ += block.number;
+      if ((block.held_by_name || (standing_.graph_stays && block.savers > 0)) && !block.alive)
+        block.left = true, now_ += block.number;
     forward();
     now_ += number(standing_.gradients_kept) - number(standing_.gradients_before);
     in_backward_ = true;
@@ -138,20 +139,27 @@ private:
       }
     }
     for (const auto& [saved, made] : standing_.beside) {
-      StorageLife& block = block_of(saved.storage);
-      if (++block.savers > 1 || block.place) continue;
-      block.bytes = saved.bytes;
-      block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*made->row);
-      block.place = made->born;
-      block.held_by_name = true;
-      inputs_.push_back(saved.storage);
+      add_beside(saved, *made);
+      ++blocks_.at(saved.storage).savers;
     }
+    for (const auto& [saved, made] : standing_.named) add_beside(saved, *made);
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (timed_[i].is_named)
         for (const TensorState* result : nodes[i].results)
           if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end())
             found->second.held_by_name = true;
     for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
+  }
+
+  // What the step itself makes is there when it does.
+  void add_beside(const Saved& saved, const Producer& made) {
+    StorageLife& block = block_of(saved.storage);
+    if (block.place) return;
+    block.bytes = saved.bytes;
+    block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*made.row);
+    block.place = made.born;
+    block.held_by_name = true;
+    inputs_.push_back(saved.storage);
   }
 
   // On the CPU, while the step runs on a GPU.
@@ -181,7 +189,8 @@ private:
       for (const Storage& storage : made_[i]) make(blocks_.at(storage));
       look("forward", nodes[i].made->born);
       for (StorageLife* block : ends[i]) drop(*block);
-      // A name that has a new tensor lets the old one go.
+      // A name that has a new tensor lets the old one go; a graph that was kept goes with the loss.
+      if (standing_.graph_stays) continue;
       for (const Storage& storage : made_[i])
         if (StorageLife& block = blocks_.at(storage); block.left) block.left = false, now_ -= block.number;
     }

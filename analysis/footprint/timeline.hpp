@@ -24,7 +24,8 @@ struct StandingMemory {
   // What operations keep through which this backward does not go: of later ones of the same iteration, and of
   // tensors with names.
   std::vector<std::pair<Saved, const Producer*>> beside;
-  bool graph_stays = false;  // the backward keeps it for another one
+  std::vector<std::pair<Saved, const Producer*>> named;  // tensors with names and a history
+  bool graph_stays = false;                              // the backward keeps it for another one
   void add(symbolic::Context& s, const std::string& what, const Bytes& bytes);
 };
 

@@ -16,6 +16,7 @@
 #include "values/kept.hpp"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace stepzero::interpreter {
 
@@ -291,12 +292,15 @@ Value LibraryCalls::LibraryCall::operate(Call& made) {
 }
 
 namespace {
-constexpr std::size_t most_named = 1'000;  // tensors that names keep alive at a backward
+constexpr std::size_t most_named = 1'000;    // tensors that names keep alive at a backward
+constexpr std::size_t most_looked = 10'000;  // objects whose attributes may hold some
 
-// The tensors with a history that the names of the functions that run hold, in containers, too: autograd
-// keeps what their backward needs.
+// The tensors with a history that the names of the functions that run hold, in containers and attributes,
+// too: autograd keeps what their backward needs.
 template <class Resolve>
 void add_named_tensors(const Frame* frame, const Resolve& resolve, std::vector<Value>& found) {
+  std::unordered_set<const values::Object*> looked;
+  constexpr int most_nested = 3;  // lists of pairs of results: deeper ones hold no outputs of one step
   const auto add = [&](const auto& self, Value value, int depth) -> void {
     if (!value || depth < 0 || found.size() >= most_named) return;
     value = resolve(value);
@@ -320,10 +324,16 @@ void add_named_tensors(const Frame* frame, const Resolve& resolve, std::vector<V
         for (const auto& [key, item] : state.template as<values::DictState>()->items)
           self(self, item, depth - 1);
       return;
+    case Kind::instance:
+      if (looked.size() >= most_looked || !looked.insert(value.object()).second) return;
+      for (const auto& [name, slot] : value.as<values::Instance>()->attributes.entries())
+        if (!slot->value.is(Kind::tensor) ||
+            slot->value.as<values::Tensor>()->role == values::TensorRole::plain)
+          self(self, slot->value, most_nested);
+      return;
     default: return;
     }
   };
-  constexpr int most_nested = 3;  // lists of pairs of results: deeper ones hold no outputs of one step
   for (; frame; frame = frame->outer)
     for (const auto& [name, slot] : frame->scope->names.entries()) add(add, slot->value, most_nested);
 }

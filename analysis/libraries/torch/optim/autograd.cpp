@@ -264,6 +264,9 @@ Value gradients(Call& call) {
   const Value unused = call.run.resolve(call.at(6));
   const bool may_lack = !(unused.is(Kind::none) ||
       (unused.is(Kind::boolean) && call.run.symbols().decide(unused.condition()) == symbolic::Answer::no));
+  const Value kept = call.run.resolve(call.at(4));
+  const bool has_history = !(
+      kept.is(Kind::boolean) && call.run.symbols().decide(kept.condition()) == symbolic::Answer::no);
   bool refused = false;
   const auto one = [&](Value input) {
     const TensorState* given = tensor_state(call.run, input);
@@ -277,7 +280,7 @@ Value gradients(Call& call) {
     TensorState made = *state;
     made.content = nullptr;
     made.extent = nullptr;
-    made.requires_grad = values::Known::unknown;
+    made.requires_grad = has_history ? values::Known::unknown : values::Known::no;
     made.graph.clear();
     made.graph_complete = false;
     made.made = asked_for(call, *state);
