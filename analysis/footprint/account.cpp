@@ -149,9 +149,7 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
           given.is(Kind::instance))
         values_.push_back(attribute(record_, *given.as<Instance>(), values::OptimizerState::of));
   }
-  if (event.row->collective && event.self.is(Kind::instance) &&
-      attribute(record_, *event.self.as<Instance>(), "_stage"))
-    pipelines_.push_back(&event);
+  if (is_pipeline_step(record_, event)) pipelines_.push_back(&event);
   // With set_to_none=False they are zeros then, and there.
   if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none"))
     zero_grads_.push_back(&event);

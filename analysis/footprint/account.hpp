@@ -67,6 +67,8 @@ public:
   const std::vector<ModelAccount>& models() const { return models_; }
   const std::vector<Optimizer>& optimizers() const { return optimizers_; }
   const std::vector<StepAccount>& steps() const { return steps_; }
+  // Steps of pipelines, with a backward of `steps()` at their place or without.
+  const std::vector<const interpreter::OperationEvent*>& pipelines() const { return pipelines_; }
   const std::vector<Value>& values() const { return values_; }
   const std::unordered_map<const void*, const Held*>& held() const { return held_; }
   std::int64_t number(const Bytes& bytes) const { return bytes.number(record_.symbols, options_.settings); }

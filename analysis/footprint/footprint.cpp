@@ -48,6 +48,7 @@ public:
       made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state),
           amount(optimizer.temporary), optimizer.known});
     for (const StepAccount& step : account_.steps()) add_step(step);
+    for (const interpreter::OperationEvent* event : account_.pipelines()) add_uncounted(*event);
     for (const Cache& cache : caches(account_))
       made.caches.push_back(
           {std::string(displayed_.text(cache.place)), where(displayed_, cache.place), cache.amount});
@@ -253,6 +254,25 @@ private:
       if (!step.batch.formula.empty())
         step.in_flight.formula = std::to_string(batches) + "*(" + step.batch.formula + ")";
     }
+    made.steps.push_back(std::move(step));
+  }
+
+  // The step of a pipeline of which no backward is known: what stands all the while is the least.
+  void add_uncounted(const interpreter::OperationEvent& event) {
+    const Where at = where(event.place);
+    if (std::ranges::any_of(made.steps,
+            [&](const Step& step) { return step.where.path == at.path && step.where.span == at.span; }))
+      return;
+    Step step;
+    step.where = step.peak_where = at;
+    step.complete = false;
+    step.saved.at_least = step.peak.at_least = step.flops_at_least = step.backward_flops_at_least = true;
+    step.moment = "forward";
+    for (const Model& model : made.models)
+      if (!model.shares.empty())
+        step.peak.bytes += model.shares.front().parameters.bytes + model.shares.front().buffers.bytes;
+    for (const Stepper& optimizer : made.optimizers) step.peak.bytes += optimizer.state.bytes;
+    step.gaps.push_back({uncounted_in(record_, event), at, {}});
     made.steps.push_back(std::move(step));
   }
 

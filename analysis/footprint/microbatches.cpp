@@ -1,6 +1,7 @@
 #include "footprint/microbatches.hpp"
 
 #include "footprint/order.hpp"
+#include "libraries/table/names.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -9,6 +10,27 @@
 namespace stepzero::footprint {
 
 using values::Kind;
+
+bool is_pipeline_step(const Record& record, const interpreter::OperationEvent& event) {
+  return event.row->collective && event.self.is(Kind::instance) &&
+      libraries::operator_name(*event.row) == "step" &&
+      attribute(record, *event.self.as<Instance>(), values::PipelineState::microbatches);
+}
+
+std::string uncounted_in(const Record& record, const interpreter::OperationEvent& event) {
+  const Instance& schedule = *event.self.as<Instance>();
+  const Value stage = attribute(record, schedule, "_stage");
+  if (!stage.is(Kind::instance)) {
+    const std::string_view path = schedule.native ? schedule.native->path : std::string_view{};
+    const std::string_view type = path.substr(path.rfind('.') + 1);
+    return "what microbatches keep on the stages of " +
+        (type.empty() ? "this schedule" : "`" + std::string(type) + "`");
+  }
+  const auto index = record.number(attribute(record, *stage.as<Instance>(), "stage_index"));
+  if (index && *index > 0 && !attribute(record, *stage.as<Instance>(), "inputs_meta"))
+    return "what the stage before sends, which has no `input_args`, and so what a step keeps";
+  return "what a step of the pipeline keeps";
+}
 
 std::optional<Microbatches> microbatches_of(const Record& record,
     const std::vector<const interpreter::OperationEvent*>& pipelines,

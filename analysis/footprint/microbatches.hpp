@@ -4,6 +4,7 @@
 #include "footprint/timeline.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace stepzero::footprint {
@@ -16,6 +17,9 @@ struct Microbatches {
   bool is_first = true, is_last = true;  // the stage
 };
 
+bool is_pipeline_step(const Record& record, const interpreter::OperationEvent& event);
+// Why nothing is counted of a pipeline's step without a backward of its own.
+std::string uncounted_in(const Record& record, const interpreter::OperationEvent& event);
 // `pipelines`: the steps of pipelines. Nullopt: the backward is no part of one.
 std::optional<Microbatches> microbatches_of(const Record& record,
     const std::vector<const interpreter::OperationEvent*>& pipelines,
