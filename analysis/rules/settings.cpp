@@ -63,9 +63,9 @@ void each_settings(const Record& record,
   }
   for (const interpreter::Fact* fact : FactIndex::of(record).displays)
     if (!named.contains(written_at(*fact))) look_at(*fact);
-  visit_operations(record, [&](const OperationEvent& made) {
-    if (made.row->path.starts_with(of_classes) && made.arguments.size() == 1 &&
-        made.arguments[0].is(Kind::dict))
+  const auto is_of_classes = [](const values::Row& row) { return row.path.starts_with(of_classes); };
+  visit_operations(record, is_of_classes, [&](const OperationEvent& made) {
+    if (made.arguments.size() == 1 && made.arguments[0].is(Kind::dict))
       look(Settings(record, *values::Heap::dict_state(made.arguments[0]), made.row), made.place, made.calls);
   });
 }

@@ -134,6 +134,8 @@ Files::Files(const Record& record) {
   for (const auto& root : record.roots) {
     CheckpointRoot checkpoint_root;
     checkpoint_root.root = root.get();
+    if (!any_operation(record, *root, with_operation(Operation::save, Operation::load, Operation::state_put)))
+      continue;
     Collect(checkpoint_root).block(root->block);
     if (!checkpoint_root.saves.empty() || !checkpoint_root.loads.empty() ||
         (!checkpoint_root.taken.empty() && !checkpoint_root.put.empty()))

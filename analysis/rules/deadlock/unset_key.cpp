@@ -56,7 +56,9 @@ struct Keys {
 
 Keys keys_in(const Record& record) {
   Keys keys;
-  visit_operations(record, [&](const OperationEvent& operation) {
+  if (!any_operation(record, with_operation(Operation::store_set, Operation::store_asked))) return keys;
+  const auto is_asked = with_operation(Operation::store_set, Operation::store_asked, Operation::unseen);
+  visit_operations(record, is_asked, [&](const OperationEvent& operation) {
     if (operation.row->operation == Operation::store_set) {
       keys.known = add_keys(operation, keys.set) && keys.known;
     } else if (operation.row->operation == Operation::store_asked) {

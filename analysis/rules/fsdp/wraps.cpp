@@ -18,9 +18,10 @@ namespace {
 
 constexpr std::string_view wrapper_class = "torch.distributed.fsdp.FullyShardedDataParallel";
 
-bool is_wrap(const OperationEvent& event) {
-  return event.row && (event.row->path == wrapper_class || event.row->operation == Operation::sharded);
+bool wraps(const values::Row& row) {
+  return row.path == wrapper_class || row.operation == Operation::sharded;
 }
+bool is_wrap(const OperationEvent& event) { return event.row && wraps(*event.row); }
 
 // Found once for all rules.
 struct WrapsOfRoots {
@@ -105,7 +106,10 @@ const std::vector<Wrap>& wraps_in(const Record& record, const Root& root) {
     auto found = std::make_shared<WrapsOfRoots>();
     std::vector<Turn> turns;
     for (const auto* list : {&record.roots, &record.default_roots})
-      for (const auto& each : *list) collect(each->block, found->of[each.get()], turns, false);
+      for (const auto& each : *list) {
+        std::vector<Wrap>& wraps_of_root = found->of[each.get()];
+        if (any_operation(record, *each, wraps)) collect(each->block, wraps_of_root, turns, false);
+      }
     kept = std::move(found);
   }
   return static_cast<const WrapsOfRoots*>(kept.get())->of.at(&root);

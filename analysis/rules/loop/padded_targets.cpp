@@ -113,9 +113,10 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
 }
 
 void check(const Record& record, Report& report) {
+  const auto is_asked = [](const values::Row& row) { return row.loss && is_of_classes(*row.loss); };
+  if (!any_operation(record, is_asked)) return;
   Once once;
   const Wholes wholes(record);
-  const auto is_asked = [](const values::Row& row) { return row.loss && is_of_classes(*row.loss); };
   visit_operations(record, is_asked, [&](const OperationEvent& operation) {
     if (once(operation.place)) look_at(record, wholes, report, operation);
   });

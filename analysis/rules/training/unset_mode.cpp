@@ -47,7 +47,9 @@ bool is_inside(const Object* loaded, Value model) {
 }  // namespace
 
 UnsetModes::UnsetModes(const Record& record) : record_(record) {
-  visit_operations(record, [&](const OperationEvent& operation) {
+  const auto is_asked = with_operation(values::Operation::state_put, values::Operation::load,
+      values::Operation::eval_mode, values::Operation::train_mode);
+  visit_operations(record, is_asked, [&](const OperationEvent& operation) {
     if (operation.row->operation == values::Operation::state_put && operation.self.object())
       loads_.emplace(operation.self.object(), LoadedWeights{operation.place});
     if (operation.row->operation == values::Operation::load && operation.result.is(values::Kind::unknown))
