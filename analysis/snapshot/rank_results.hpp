@@ -22,6 +22,7 @@ public:
   const interpreter::Record* run(int rank, int world) const override {
     return can_run() ? &job().worlds.of(rank, world) : nullptr;
   }
+  std::size_t roots_looked_at() const { return job_ ? job_->roots_looked_at : 0; }
   // For who goes through the ways of further jobs.
   rules::ComparedJob& job() const {
     if (!job_) job_ = std::make_unique<rules::ComparedJob>(record_, run_, before_);

@@ -84,6 +84,7 @@ public:
       if (options_.want_schedule) collect_schedules();
       result_.cancelled = options_.cancelled && *options_.cancelled;
     }
+    if (of_ranks_) result_.roots_compared = of_ranks_->roots_looked_at();
     of_launched_.clear();
     of_ranks_.reset();
     launched_ranks_.clear();

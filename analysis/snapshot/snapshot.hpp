@@ -142,7 +142,8 @@ struct Result {
   bool went_on = false;       // from what the memory held: only what the change touches was run
   std::size_t units_run = 0;  // functions that nobody calls and classes, as far as they were not taken over
   std::vector<std::pair<std::string, std::uint64_t>>
-      costly_roots;              // with a clock: the roots that took the most steps
+      costly_roots;                // with a clock: the roots that took the most steps
+  std::size_t roots_compared = 0;  // whose ranks were held against each other: of others that stands
   std::size_t objects_made = 0;  // of classes, to run their methods on: the others stood from the run before
 };
 

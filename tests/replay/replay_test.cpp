@@ -332,6 +332,14 @@ TEST_CASE("a method that an edit makes communicate is compared beside those that
   tells_one_more(file, "print(step)", "if dist.get_rank() == 0:\n            dist.barrier()");
 }
 
+TEST_CASE("a root that an edit changes is compared where the others stand") {
+  OneFile file("/work.py",
+      "import torch.distributed as dist\n\n\ndef gather(x, whole):\n    if whole:\n        dist.all_reduce(x)\n\n\n"
+      "class Trainer:\n    def save(self, x, whole):\n        gather(x, whole)\n        dist.barrier()\n\n"
+      "    def log(self, x):\n        gather(x, True)\n");
+  tells_one_more(file, "gather(x, True)", "gather(x, dist.get_rank() == 0)");
+}
+
 TEST_CASE("what is typed into a property that has a setter is run") {
   OneFile file("/work.py",
       "import torch\n\n\nclass A:\n    def __init__(self, config):\n        self.config = config\n\n    @property\n"

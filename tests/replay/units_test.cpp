@@ -43,6 +43,12 @@ public:
     insert(at, text);
     return most_objects_;
   }
+  // … and the roots whose ranks were held against each other.
+  std::size_t compared_at(const std::string& at, const std::string& text) {
+    most_compared_ = 0;
+    insert(at, text);
+    return most_compared_;
+  }
   bool went_on = false, ran_out = false;
   std::size_t findings = 0, most_findings = 0;
 
@@ -63,10 +69,11 @@ private:
     findings = result.findings.size();
     most_findings = std::max(most_findings, findings);
     most_objects_ = std::max(most_objects_, result.objects_made);
+    most_compared_ = std::max(most_compared_, result.roots_compared);
     return result.units_run;
   }
 
-  std::size_t most_objects_ = 0;
+  std::size_t most_objects_ = 0, most_compared_ = 0;
   std::string path_;
   syntax::Document document_;
   std::uint64_t steps_;
@@ -141,6 +148,21 @@ TEST_CASE("nor one of a method that hands out functions, or stands beside one th
   CHECK(session.objects_at("        return x * self.width  # step", "        x = torch.relu(x)\n") == 0);
   CHECK(session.objects_at("        return hooks  # prepare", "        kept = list(hooks)\n") == 0);
   CHECK(session.objects_at("            return x + self.width  # inner", "            x = x * 2\n") == 0);
+}
+
+TEST_CASE("an edit has the ranks compared where it may have changed what they do, and nowhere else") {
+  Session session("/work.py",
+      "import torch.distributed as dist\n\n\ndef reduce(x):\n    dist.all_reduce(x)\n    return x  # reduce\n\n\n"
+      "class Trainer:\n    def log(self, x):\n        return str(x)  # log\n\n"
+      "    def save(self, x):\n        if dist.get_rank() == 0:\n            print(x)\n"
+      "        dist.barrier()  # save\n\n    def mean(self, x):\n        return reduce(x) / 2  # mean\n\n"
+      "    def best(self, x):\n        return reduce(x).max()  # best\n");
+  CHECK(session.compared_at("        return str(x)  # log", "        x = x * 2\n") == 0);
+  CHECK(session.compared_at("        return reduce(x) / 2  # mean", "        print(x)\n") == 1);
+  CHECK(session.compared_at("        dist.barrier()  # save", "        dist.barrier()\n") == 1);
+  CHECK(session.compared_at("    return x  # reduce", "    dist.barrier()\n") == 2);
+  CHECK(session.compared_at("        return reduce(x) / 2  # mean", "        # a comment\n") == 0);
+  CHECK(session.findings == 0);
 }
 
 // Modules that write into each other as they are imported do so once.

@@ -18,9 +18,23 @@ std::uint64_t KnownPlaces::mixed(std::uint64_t sum, std::uint64_t number) {
 KnownPlaces::KnownPlaces(const Record& record) : sums_(record.chunks.size()) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
     chunks_.try_emplace(record.chunks[i].chunk.get(), i);
-  // Causes ask what the conditions there hold.
-  for (const Fact& fact : record.facts)
-    add(fact.place, mixed(static_cast<std::uint64_t>(fact.value.kind), fact.tensor != nullptr));
+  // Causes ask what the conditions of branches and loops hold.
+  std::vector<std::vector<bool>> asked(record.chunks.size());  // by chunk and line
+  const auto note = [&](const Event& event) {
+    std::vector<bool>& lines = asked[event.place.chunk];
+    const std::uint32_t last = event.place.span.end / bytes_of_line;
+    if (last >= lines.size()) lines.resize(last + 1);
+    for (std::uint32_t line = event.place.span.begin / bytes_of_line; line <= last; ++line)
+      lines[line] = true;
+  };
+  visit_kind(record, EventKind::branch, note);
+  visit_kind(record, EventKind::loop, note);
+  for (const Fact& fact : record.facts) {
+    const std::vector<bool>& lines = asked[fact.place.chunk];
+    const std::uint32_t line = fact.place.span.begin / bytes_of_line;
+    if (line < lines.size() && lines[line])
+      add(fact.place, mixed(static_cast<std::uint64_t>(fact.value.kind), fact.tensor != nullptr));
+  }
   for (const values::Int role : record.roles) everywhere_ = mixed(everywhere_, role != nullptr);
 }
 

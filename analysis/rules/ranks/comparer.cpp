@@ -55,6 +55,7 @@ void Comparer::run() {
     if (stands(*root)) continue;
     const std::size_t before = into_.found.size();
     asked_worlds_.clear();
+    ++into_.roots_looked_at;
     compare(*root);
     if (into_.found.size() == before) keep(*root);
     if (before_) before_->keep_worlds(root->name, asked_worlds_);

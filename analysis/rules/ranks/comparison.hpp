@@ -87,6 +87,7 @@ struct Mismatch {
 struct Comparison {
   std::vector<Mismatch> found;
   std::set<const interpreter::Root*> compared_roots;  // roots that were compared wholly
+  std::size_t roots_looked_at = 0;  // of the others all stands that an earlier comparison found
   std::vector<std::pair<const interpreter::Root*, std::string>>
       notes;  // what kept it from judging, for who asks why nothing is told
 };
