@@ -101,6 +101,10 @@ Account::Account(const Record& record, const Options& options, const Record* nam
   for (ModelAccount& model : models_) count_gradients(model);
   for (const OperationEvent* event : made_)
     optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
+  std::vector<std::optional<Reach>> own;
+  for (const Optimizer& optimizer : optimizers_) own.push_back(reach_of(optimizer));
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (own[i]) optimizers_[i] = optimizer_of(record_, *made_[i], options_, locals, &*own[i]);
   for (Optimizer& optimizer : optimizers_) add_lengths(optimizer);
   for (StepAccount& step : steps_) add_peak(step);
 }
@@ -153,6 +157,8 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   // With set_to_none=False they are zeros then, and there.
   if (event.row->operation == Operation::zero_grad && always && !is_given_off(record_, event, "set_to_none"))
     zero_grads_.push_back(&event);
+  if (event.row->operation == Operation::optimizer_step || event.row->operation == Operation::scaler_step)
+    stepped_.push_back(&event);
   if (event.row->operation == Operation::optimizer_step || event.row->operation == Operation::scaler_step)
     for (Backward& backward : backwards_)
       if (!backward.stepped) backward.stepped = &event;

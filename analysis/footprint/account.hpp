@@ -66,6 +66,12 @@ public:
   const Record* names() const { return names_; }
   const std::vector<ModelAccount>& models() const { return models_; }
   const std::vector<Optimizer>& optimizers() const { return optimizers_; }
+  // A backward or a clearing of gradients of an iteration, and what it reaches; nothing: all.
+  struct Mark {
+    Route route;
+    bool clears = false;
+    std::optional<std::unordered_set<const void*>> of;
+  };
   const std::vector<StepAccount>& steps() const { return steps_; }
   // Steps of pipelines, with a backward of `steps()` at their place or without.
   const std::vector<const interpreter::OperationEvent*>& pipelines() const { return pipelines_; }
@@ -105,6 +111,8 @@ private:
   bool clears_copies(const StepAccount& step, const Optimizer& optimizer) const;
   // The gradients that are there when its forward begins, and when its backward does.
   void find_standing_gradients(StepAccount& step) const;
+  std::vector<Mark> marks_of(const StepAccount& step) const;
+  std::optional<Reach> reach_of(const Optimizer& optimizer) const;
   bool runs_with(const StepAccount& step, const interpreter::OperationEvent& clearing) const;
   std::unordered_set<const void*> keys_of(
       const Value& trained) const;  // of what an optimizer or a module has
@@ -119,6 +127,7 @@ private:
     int times = 1;  // in iterations that are run one by one
   };
   std::vector<const interpreter::OperationEvent*> made_;
+  std::vector<const interpreter::OperationEvent*> stepped_;
   std::vector<const interpreter::OperationEvent*> pipelines_;   // their steps
   std::vector<const interpreter::OperationEvent*> zero_grads_;  // those that no condition leaves out
   std::vector<Backward> backwards_;

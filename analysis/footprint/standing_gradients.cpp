@@ -8,25 +8,19 @@ namespace stepzero::footprint {
 
 using interpreter::OperationEvent;
 
+using Mark = Account::Mark;
+
 namespace {
 
 const void* key_of(const Held& held) {
   return held.tensor ? static_cast<const void*>(held.tensor) : static_cast<const void*>(held.module);
 }
 
-// A backward or a clearing of an iteration, and what it reaches; nothing: all.
-struct Mark {
-  Route route;
-  bool clears = false;
-  std::optional<std::unordered_set<const void*>> of;
-  bool reaches(const Held& held) const { return !of || of->contains(key_of(held)); }
-};
-
 // Has the parameter a gradient there? What stands behind ran in the iteration before.
 bool has_gradient(const std::vector<Mark>& marks, const Held& held, const Route& there) {
   const Mark* last[2] = {nullptr, nullptr};
   for (const Mark& mark : marks) {
-    if (!mark.reaches(held)) continue;
+    if (mark.of && !mark.of->contains(key_of(held))) continue;
     const Mark*& known = last[before(mark.route, there) ? 0 : 1];
     if (!known || before(known->route, mark.route)) known = &mark;
   }
@@ -65,17 +59,7 @@ bool Account::runs_with(const StepAccount& step, const OperationEvent& clearing)
   }) >= step.times;
 }
 
-void Account::find_standing_gradients(StepAccount& step) const {
-  symbolic::Context& s = record_.symbols;
-  for (const ModelAccount& model : models_)
-    if (model.trained && !reach_) step.standing.gradients.add(s, model.own_gradients);
-  const Route backward = route_inside(step, step);
-  Route first;  // of the forward
-  for (const Node& node : step.graph->nodes())
-    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born));
-        !route.empty() && (first.empty() || before(route, first)))
-      first = route;
-  const bool in_loop = !backward.empty() && !first.empty();
+std::vector<Account::Mark> Account::marks_of(const StepAccount& step) const {
   std::vector<Mark> marks;
   for (const OperationEvent* event : zero_grads_)
     if (Route route = part_inside(step.loop, route_of(event->calls, event->place));
@@ -91,6 +75,43 @@ void Account::find_standing_gradients(StepAccount& step) const {
       marks.back().of.emplace();
       for (const Held* held : reached(each)) marks.back().of->insert(key_of(*held));
     }
+  return marks;
+}
+
+// What has a gradient where the optimizer steps; nullopt: it is not known better than of all.
+std::optional<Reach> Account::reach_of(const Optimizer& optimizer) const {
+  if (!reach_ || steps_.size() < 2 ||
+      std::ranges::any_of(steps_, [&](const StepAccount& step) { return step.loop != steps_[0].loop; }))
+    return std::nullopt;
+  std::vector<Route> steps;
+  for (const OperationEvent* event : stepped_) {
+    const auto is_it = [&](const Value& value) { return value.object() == optimizer.made->self.object(); };
+    if (!is_it(event->self) && std::ranges::none_of(event->arguments, is_it)) continue;
+    steps.push_back(part_inside(steps_[0].loop, route_of(event->calls, event->place)));
+    if (steps.back().empty()) return std::nullopt;
+  }
+  if (steps.empty()) return std::nullopt;
+  const std::vector<Mark> marks = marks_of(steps_[0]);
+  Reach found;
+  for (const Held& held : optimizer.tensors)
+    if (reach_->holds(held) &&
+        std::ranges::any_of(steps, [&](const Route& there) { return has_gradient(marks, held, there); }))
+      held.tensor ? (void)found.tensors.insert(held.tensor) : (void)found.layers.insert(held.module);
+  return found;
+}
+
+void Account::find_standing_gradients(StepAccount& step) const {
+  symbolic::Context& s = record_.symbols;
+  for (const ModelAccount& model : models_)
+    if (model.trained && !reach_) step.standing.gradients.add(s, model.own_gradients);
+  const Route backward = route_inside(step, step);
+  Route first;  // of the forward
+  for (const Node& node : step.graph->nodes())
+    if (const Route route = part_inside(step.loop, route_of(node.made->calls, node.made->born));
+        !route.empty() && (first.empty() || before(route, first)))
+      first = route;
+  const bool in_loop = !backward.empty() && !first.empty();
+  const std::vector<Mark> marks = marks_of(step);
   if (!reach_) {
     const bool stays = in_loop && has_gradient(marks, {}, first);
     const bool accumulates = stays && has_gradient(marks, {}, backward);
