@@ -400,8 +400,11 @@ Value fully_sharded(Call& call) {
   return module;
 }
 // What moves its inputs leaves it open where they lie.
-void move_input(Runtime& run, Value argument) {
+void move_input(Runtime& run, Value argument, int depth = 0) {
   argument = run.resolve(argument);
+  if (argument.is(Kind::choice) && depth < values::most_choices)
+    for (const Value side : {argument.as<values::Choice>()->yes, argument.as<values::Choice>()->no})
+      move_input(run, side, depth + 1);
   if (argument.is(Kind::unknown)) interpreter::forget_device(run.heap(), argument);
   if (const TensorState* state = tensor_state(run, argument); state && state->device) {
     TensorState moved = *state;
