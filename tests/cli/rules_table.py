@@ -25,7 +25,7 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `documents/` | the same for rules that read configurations and scripts instead of a run |
 | [ranks](ranks/README.md) | the ranks of a job compared, for all rules that ask; no rule lives there, and no rule starts a run |
 | `walk`, `ways` | the feasible paths of several processes through a recorded block; the search through ways, and conditions decided by their parts |
-| `provenance`, `settings`, `fact_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value |
+| `provenance`, `settings`, `fact_index`, `root_index` | where tensors came from; numbers under the names of published configurations; facts by kind of value; events by kind and operator |
 | `specialized` | which rule reports a problem that two families could report |
 | `losses` | which tensors a loss computed, and of what |
 | `classes` | what classes of the program derive from, their methods, the functions that ran |

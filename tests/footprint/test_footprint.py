@@ -21,7 +21,8 @@ LESS, MORE = 0.05, 0.002
 # FIXME: cuDNN takes memory of its own while these run (copies of images in another order, the workspace of recurrent layers), which is not known:
 # what is said is less than the real peak by up to this share.
 WORKSPACES = {"dcgan": 0.08, "diffusion": 0.1, "frozen_backbone": 0.08, "speech_gru": 0.26}
-# Its scaler begins with too large a scale, and all steps of the recorded run are left out: there is no momentum.
+# The recorded peak is that of steps without momentum, to 16 bytes: it seems that the scaler, which begins with a large scale, left out every step of
+# that run. The record does not say so.
 LEFT_OUT = {"resnet_amp"}
 # FIXME: Rprop makes a mask besides, and Adafactor a sum for each row and column.
 NEARLY = {"Rprop()", "Adafactor()"}
