@@ -344,6 +344,11 @@ bool is_made_anywhere(const Unknown& value) {
   return kept(value, values::MovedState::made_anywhere).is(Kind::boolean) && !kept(value, moved_kept) &&
       !kept(value, values::MovedState::module_on);  // on some way
 }
+void note_moved_with_whole(values::Heap& heap, Value part) {
+  if (!part.is(Kind::unknown) || !kept(*part.as<Unknown>(), values::MovedState::made_anywhere)) return;
+  heap.set(
+      heap.slot_of(part.as<Unknown>()->attributes, Name(values::MovedState::made_anywhere)), Value::none());
+}
 void note_view(values::Heap& heap, Value made, const Unknown& of) {
   keep(heap, *made.as<Unknown>(), values::UnknownState::made_of, Value::of(Kind::unknown, &of));
 }

@@ -43,6 +43,8 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
 bool may_be_moved(const values::Unknown& value);
 // Did unseen code make it out of names and numbers, without being told a device?
 bool is_made_anywhere(const values::Unknown& value);
+// A module that it is a part of was moved: it no longer lies where it was made.
+void note_moved_with_whole(values::Heap& heap, Value part);
 // `made` shows the same elements as another, if that is a tensor: `x[None]`, `x[:, 0]`.
 void note_view(values::Heap& heap, Value made, const values::Unknown& of);
 // What a method gave that is not seen: whose it is.

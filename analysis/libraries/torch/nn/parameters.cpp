@@ -331,6 +331,9 @@ void convert(Runtime& run, Value value, Conversion& wanted, std::unordered_set<c
     convert(run, value.as<values::Choice>()->yes, wanted, seen, certain, depth + 1);
     convert(run, value.as<values::Choice>()->no, wanted, seen, certain, depth + 1);
     return;
+  case Kind::unknown:
+    if (wanted.changes_device) interpreter::note_moved_with_whole(run.heap(), value);
+    return;
   default: return;
   }
 }
