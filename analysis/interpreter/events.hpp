@@ -42,6 +42,7 @@ struct Block {
 };
 
 struct Around;
+struct RefusalBox;  // refusals.hpp
 
 // A call of something that its Row says to record: a collective, a backward, an optimizer step…
 struct OperationEvent : Event {
@@ -58,6 +59,8 @@ struct OperationEvent : Event {
   const values::TensorState* made = nullptr;  // the state of the result, if it is a tensor
   bool expected = false;                      // to fail: it stands in a test of the failure
   const Around* around = nullptr;
+  // Of what the last batch does not fit: why.
+  std::shared_ptr<const RefusalBox> refusal;
   const values::Row* by = nullptr;  // of a gradient that an operator writes in place: which
   const values::TensorState* self_state() const { return tensors.empty() ? nullptr : tensors[0]; }
   const values::ListState* list_state(std::size_t i) const { return i < lists.size() ? lists[i] : nullptr; }
@@ -92,7 +95,6 @@ struct SuggestedEdit {
 };
 
 // An operation that cannot succeed. The operator tables say what is wrong; rules say it to the user.
-struct RefusalBox;  // refusals.hpp
 
 struct ProblemEvent : Event {
   ProblemEvent() : Event(EventKind::problem) {}
@@ -104,10 +106,9 @@ struct ProblemEvent : Event {
   std::vector<Value> operands;
   std::vector<const values::TensorState*> states;  // of the operands
   values::Dim left, right;                         // the two sizes that do not agree
-  // What is wrong. Either in types, and rules word it (rules/shape/refusal_text.hpp), or a text in the user's
-  // names where only one operator refuses its call so; both absent: a rule looks at the operands.
+  // What is wrong, in types; rules word it (rules/shape/refusal_text.hpp). Null: a rule looks at the
+  // operands.
   std::shared_ptr<const RefusalBox> refusal;
-  std::string text;
   // Places that explain it: where these sizes were decided, and others.
   std::vector<values::Dim> sizes;
   std::vector<std::pair<Place, std::string>> evidence;

@@ -56,7 +56,6 @@ struct Frame {
   std::vector<LoopTarget*> loops;
   std::vector<TryTarget*> tries;
   std::function<Value(Value)>* on_yield = nullptr;
-  bool yield_killed = false;  // the consumer of a yield left for good
   Frame* outer = nullptr;
 };
 

@@ -125,8 +125,7 @@ public:
   void record_operation(const Call& call, Value result, Value extra_self = {}) override;
   ProblemEvent* problem(
       values::ProblemKind kind, const Call& call, Cond when = nullptr, std::string_view raises = {}) override;
-  ProblemEvent* problem_at(
-      values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) override;
+  ProblemEvent* problem_at(values::ProblemKind kind, Place where, const syntax::Expr* node) override;
   void poison(const Call& call) override;
   Cond assumption() override;
   void note_choice_by_text(Value word) override;

@@ -170,6 +170,7 @@ struct CollectiveInfo {
   bool joins = false;  // inside Join, those that have ended take part, too
   std::string_view inside =
       {};  // of a wrapper's forward: what one calls instead that does not communicate: "model.module"
+  bool reduces = false;  // it makes one result of what several ranks have
 };
 
 // A message between two ranks. Numbers as in CollectiveInfo.
@@ -274,6 +275,7 @@ struct Row {
                              // program to clear and to step
   bool prepares_loaders =
       false;  // … and it sees to the loaders, too: which samples they give, and in which order
+  bool of_optimizer = false;  // of a method: it takes the state of an optimizer, or of its schedule
   // Derived when the table is built.
   const Row* base_row = nullptr;  // of `base`
   std::vector<Name> parameters;

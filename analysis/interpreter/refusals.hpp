@@ -5,6 +5,7 @@
 
 #include "values/value.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,8 @@
 #include <vector>
 
 namespace stepzero::interpreter {
+
+struct ProblemEvent;
 
 // What dimensions an operator takes: a number of them, and what they stand for where that is a word of its
 // own.
@@ -249,15 +252,71 @@ struct IndexOutside {
   values::Dim size;
 };
 
-// The first: worded by the operator itself, since nothing else is refused in this way.
-using Refusal = std::variant<std::string, WrongShape, WrongDtype, MixedDtypes, OtherWeights, WrongLayout,
+// Two operands, or an operand and the weights of the layer, that lie on two devices.
+struct PlacedOperand {
+  enum Is : std::uint8_t { operand, weight, pos_weight, part, numbered } is{};
+  std::string name;  // of the operand, or of the layer whose weight it is, or the list that it is a part of
+  std::size_t index = 0;  // of a part or a numbered operand
+};
+struct DevicesApart {
+  PlacedOperand one;
+  std::string one_device;
+  PlacedOperand other;
+  std::string other_device;
+};
+// A dict has no such key.
+struct NoSuchKey {
+  std::string owner;              // as code, or "This dict"
+  std::string key;                // as code
+  std::vector<std::string> keys;  // the first that it has
+  bool has_more = false;
+  std::string meant;  // may be empty
+};
+struct NoKeyOfFile {
+  std::string file, key;
+  std::string within;  // the part of the file; may be empty
+  std::string meant;   // may be empty
+};
+// The None that a function without a result gives back is used.
+struct NoResult {
+  std::string function;
+  enum Use : std::uint8_t { attribute, items, arithmetic, iteration, length, unpacking } use{};
+  std::string name;  // of the attribute
+};
+struct FalseAssertion {
+  std::string condition;
+  std::vector<std::pair<std::string, std::string>> values;  // what its parts are
+};
+
+// A refusal that differs from all others in its words alone: rules hold one template for each, in which the
+// parts stand in this order (rules/shape/reason_texts.cpp). `why` of interpreter/reasons.hpp makes them.
+enum class Reason : std::uint16_t;
+struct RefusalBox;
+using Part = std::variant<bool, std::int64_t, double, std::string, values::Shape, values::Dim, values::Dtype,
+    std::shared_ptr<const RefusalBox>>;
+struct Stated {
+  Reason reason{};
+  std::vector<Part> parts;
+};
+
+// It holds unless the object is of a class with another method of that name, or another constructor.
+struct UnlessOverridden {
+  std::shared_ptr<const RefusalBox> refusal;
+  std::string method;  // empty: the constructor
+};
+
+using Refusal = std::variant<Stated, WrongShape, WrongDtype, MixedDtypes, OtherWeights, WrongLayout,
     ShapesApart, SizesApart, NotOneEach, NoSuchIndex, NoSuchEntry, WrongSize, OutOfRange, ImpossibleCount,
     NoSuchOption, WrongCount, NotDivisible, NoSuchArgument, MissingArgument, TooManyArguments, WrongKind,
-    DimensionOutside, DimensionTwice, NoDimension, NoBroadcast, DoesNotFit, ResultDtype, IndexOutside>;
+    DimensionOutside, DimensionTwice, NoDimension, NoBroadcast, DoesNotFit, ResultDtype, IndexOutside,
+    DevicesApart, NoSuchKey, NoKeyOfFile, NoResult, FalseAssertion, UnlessOverridden>;
 
 // Kept beside an event; a type of its own so that `events.hpp` need not know the cases.
 struct RefusalBox {
   Refusal refusal;
 };
+
+// What is wrong with what the event is about.
+void explain(ProblemEvent& problem, Refusal refusal);
 
 }  // namespace stepzero::interpreter

@@ -139,8 +139,7 @@ public:
   virtual ProblemEvent* problem(
       values::ProblemKind kind, const Call& call, Cond when = nullptr, std::string_view raises = {}) = 0;
   // The same of what no row of the library is called for.
-  virtual ProblemEvent* problem_at(
-      values::ProblemKind kind, Place place, const syntax::Expr* node, std::string text) = 0;
+  virtual ProblemEvent* problem_at(values::ProblemKind kind, Place place, const syntax::Expr* node) = 0;
   // The call is proven to fail: what follows from that is not told again. See values::TensorState::poisoned.
   virtual void poison(const Call& call) = 0;
   // What both sides of the choices around have in common with the present operation: see

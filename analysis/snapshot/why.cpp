@@ -142,9 +142,10 @@ private:
     }
   }
   void problem(const ProblemEvent& event, const Root& root, const std::vector<std::string>& way) {
-    say("  a problem here: " + event.text + after(way));
+    say("  a problem here: " + rules::text_of(record_, event) + after(way));
     if (event.assumption) say("    whenever " + words(event.assumption));
-    if (const auto silence = rules::silence_of(record_, event, root, event.text); !silence.empty())
+    if (const auto silence = rules::silence_of(record_, event, root, rules::text_of(record_, event));
+        !silence.empty())
       say("    not told: " + std::string(silence));
   }
   void told(const OperationEvent& event, const std::vector<std::string>& way) {

@@ -1,5 +1,7 @@
 // Python's own functions of numbers and texts as rows: int, float, abs, iteration, min, max, sum…
 #include "interpreter/builtins/builtin_call.hpp"
+
+#include "interpreter/reasons.hpp"
 #include "values/numbers.hpp"
 
 #include <algorithm>
@@ -255,8 +257,8 @@ Value range_of(const BuiltinCall& call) {
   if (call.count == 0 || call.count > 3) return call.mixed();
   for (std::size_t i = 0; i < call.count; ++i)
     if (const Value given = call.run.resolve(call.positional[i]); given.is(Kind::string))
-      call.run.problem_at(values::ProblemKind::argument, call.where, nullptr,
-          "`range` takes whole numbers, and \"" + std::string(given.text()) + "\" is a text: TypeError");
+      explain(*call.run.problem_at(values::ProblemKind::argument, call.where, nullptr),
+          why<Reason::range_of_text>(given.text()));
   range->start = call.count == 1 ? call.symbols().constant(0) : number(0);
   range->stop = call.count == 1 ? number(0) : number(1);
   range->step = call.count == 3 ? number(2) : call.symbols().constant(1);

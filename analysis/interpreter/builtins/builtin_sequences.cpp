@@ -78,7 +78,7 @@ namespace {
 
 Value len_of(const BuiltinCall& call) {
   if (call.count != 1) return {};
-  const Value refused = refuse_nothing(call.run, call.first, "it has no length (TypeError)", call.where);
+  const Value refused = refuse_nothing(call.run, call.first, NoResult::length, call.where);
   return refused ? refused : call.run.length_of(call.first, call.where);
 }
 

@@ -1,6 +1,8 @@
 // Dicts: looking up and writing under keys that are known, may be, or are not, and their methods.
 #include "interpreter/builtins/builtin_call.hpp"
+
 #include "interpreter/incremental/incremental_run.hpp"
+#include "interpreter/reasons.hpp"
 
 #include "interpreter/builtins/keys_view.hpp"
 #include "interpreter/calls/unseen_code.hpp"
@@ -296,9 +298,8 @@ void note_missing_key(const BuiltinCall& call) {
   }
   const Value path = file->attributes.value(Name(values::FileState::path));
   if (!near || !path.is(Kind::string)) return;
-  ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.where, nullptr,
-      "`" + std::string(path.text()) + "` has no key `" + std::string(key.text()) +
-          "`, so that `get` gives its default. It has `" + std::string(near.text()) + "`");
+  ProblemEvent* event = call.run.problem_at(values::ProblemKind::undeclared, call.where, nullptr);
+  explain(*event, why<Reason::default_of_get>(path.text(), key.text(), near.text()));
   event->overridable = true;
   event->operands = {near};
   event->row = call.run.library().find(std::string(file_origin));

@@ -1,5 +1,7 @@
 #include "interpreter/builtins/lacking_keys.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "syntax/spelling.hpp"
 #include "values/limits.hpp"
 
@@ -38,10 +40,8 @@ void judge_beyond_end(Interpreter& run, Value sequence, std::int64_t size, std::
     const syntax::Expr& node, Place where) {
   if (node.kind != syntax::ExprKind::subscript || run.assumption() || size == 0) return;
   const bool tuple = sequence.is(Kind::tuple);
-  run.problem_at(values::ProblemKind::index, where, &node,
-      owner_of(run, node, where, tuple ? "This tuple" : "This list") + " has " + std::to_string(size) +
-          (size == 1 ? " item" : " items") + ": reading index " + std::to_string(index) +
-          " raises `IndexError`");
+  explain(*run.problem_at(values::ProblemKind::index, where, &node),
+      why<Reason::item_beyond>(owner_of(run, node, where, tuple ? "This tuple" : "This list"), size, index));
 }
 
 void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Expr& node, Place where) {
@@ -52,13 +52,14 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
   const auto& object = *dict.as<values::Dict>();
   const values::DictState& state = *values::Heap::dict_state(dict);
   if (state.open || state.items.empty() || object.factory || object.counts || object.mirrored) return;
-  std::string names, meant;
+  std::vector<std::string> names;
+  std::string meant;
   std::size_t named = 0, least = text && key.text().size() > 4 ? 3 : 2;
   for (const auto& [each, value] : state.items) {
     if (!run.known_key(each) || run.same_key(each, key)) return;
     // Taken away on some paths, or on all.
     if (!(each.is(Kind::string) || each.is(Kind::integer)) || !value || value.is(Kind::choice)) continue;
-    if (named++ < most_named) names += (names.empty() ? "" : ", ") + written(run, each);
+    if (named++ < most_named) names.push_back(written(run, each));
     if (!text || !each.is(Kind::string)) continue;
     if (const std::size_t letters = syntax::letters_between(key.text(), each.text()); letters < least) {
       least = letters;
@@ -66,10 +67,10 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
     }
   }
   if (named == 0) return;
-  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node,
-      owner_of(run, node, where, "This dict") + " has no key " + written(run, key) +
-          ": reading it raises `KeyError`. It has " + names + (named > most_named ? "…" : "") +
-          (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
+  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, &node);
+  explain(*event,
+      NoSuchKey{owner_of(run, node, where, "This dict"), written(run, key), std::move(names),
+          named > most_named, meant});
   const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(node).index;
   if (!meant.empty() && index.kind == syntax::ExprKind::string) {
     const std::string_view written = run.record().text({where.chunk, index.span});

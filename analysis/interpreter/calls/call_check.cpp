@@ -2,6 +2,10 @@
 // runs. Told only where the function is the one that is called, and takes what is written: not where a
 // decorator, a metaclass or a derived class may have another.
 #include "interpreter/calls/call_check.hpp"
+
+#include "values/shape_text.hpp"
+
+#include "interpreter/reasons.hpp"
 #include "interpreter/statements/module_loader.hpp"
 
 #include "interpreter/classes/abstract.hpp"
@@ -50,9 +54,7 @@ bool is_typo(std::string_view written, std::string_view meant) {
   return written.size() > 2 && meant.size() > 2 &&
       letters_between(written, meant) <= (std::min(written.size(), meant.size()) > 4 ? 2u : 1u);
 }
-std::string count(std::size_t number, std::string_view one) {
-  return std::to_string(number) + " " + std::string(one) + (number == 1 ? "" : "s");
-}
+
 // `Net(…)(x)`: the object that is called is the one that is made there.
 bool is_made_there(Value self, const CallExpr& expr) {
   if (expr.function->kind != ExprKind::call || !self.is(Kind::instance)) return false;
@@ -61,12 +63,12 @@ bool is_made_there(Value self, const CallExpr& expr) {
       last_name(*as<CallExpr>(*expr.function).function) == object.cls->name.text();
 }
 
-// What is wrong with the call; empty: nothing is known to be.
-std::string misfit(const values::Function& function, const Arguments& arguments, const CallExpr& expr,
-    std::string_view called, bool bound) {
+// What is wrong with the call; none: nothing is known to be.
+std::optional<Refusal> misfit(const values::Function& function, const Arguments& arguments,
+    const CallExpr& expr, std::string_view called, bool bound) {
   const auto& list = function.parameters->list;
   // Nearly all calls fit: nothing is worded before.
-  const auto named_call = [&] { return "`" + std::string(called) + "`"; };
+  const auto named_call = [&] { return values::code(called); };
   std::size_t places = 0;
   bool takes_rest = false, takes_options = false;
   for (const Parameter& parameter : list) {
@@ -86,18 +88,17 @@ std::string misfit(const values::Function& function, const Arguments& arguments,
       const bool written = std::ranges::any_of(
           expr.keywords, [&](const Keyword& each) { return each.name == keyword; });
       if (takes(keyword) || (arguments.spread && !written)) continue;
-      std::string text = named_call() + " has no argument `" + std::string(keyword.text()) + "`";
-      for (const Parameter& parameter : list)
-        if (is_typo(keyword.text(), parameter.name.text()) && takes(parameter.name))
-          return text + ". Did you mean `" + std::string(parameter.name.text()) + "`?";
-      return text;
+      const auto meant = std::ranges::find_if(list, [&](const Parameter& parameter) {
+        return is_typo(keyword.text(), parameter.name.text()) && takes(parameter.name);
+      });
+      return NoSuchArgument{named_call(), std::string(keyword.text()),
+          std::string(meant == list.end() ? std::string_view() : meant->name.text())};
     }
-  if (arguments.spread) return {};
+  if (arguments.spread) return std::nullopt;
   const std::size_t own = bound ? 1 : 0;
   if (arguments.positional.size() > places && !takes_rest) {
-    if (places < own) return named_call() + " is called on an object and takes no `self`";
-    return named_call() + " takes " + count(places - own, "positional argument") + " but is given " +
-        std::to_string(arguments.positional.size() - own);
+    if (places < own) return why<Reason::no_self>(named_call());
+    return TooManyArguments{named_call(), places - own, arguments.positional.size() - own};
   }
   std::size_t at = 0;
   std::string missing;
@@ -111,15 +112,14 @@ std::string misfit(const values::Function& function, const Arguments& arguments,
     const bool named = parameter.kind != ParameterKind::positional_only &&
         std::ranges::any_of(
             arguments.keywords, [&](const auto& each) { return each.first == parameter.name; });
-    if (placed && named)
-      return named_call() + " is given its argument `" + std::string(parameter.name.text()) + "` twice";
+    if (placed && named) return why<Reason::argument_twice>(named_call(), parameter.name.text());
     if (placed || named || (i < function.defaults.size() && function.defaults[i]) || parameter.default_value)
       continue;
     missing += (missing.empty() ? "`" : ", `") + std::string(parameter.name.text()) + "`";
     ++lacking;
   }
-  if (!lacking) return {};
-  return named_call() + " is called without its argument" + (lacking > 1 ? "s " : " ") + missing;
+  if (!lacking) return std::nullopt;
+  return why<Reason::missing_arguments>(named_call(), lacking > 1, missing);
 }
 }  // namespace
 
@@ -153,8 +153,8 @@ bool CallCheck::refuses(const values::Function& function, const Arguments& argum
       : function.lambda                ? last_name(*expr.function)
                                        : function.name.text();
   if (callee.empty()) return false;
-  std::string text = misfit(function, arguments, expr, callee, static_cast<bool>(self));
-  if (text.empty()) return false;
+  std::optional<Refusal> refusal = misfit(function, arguments, expr, callee, static_cast<bool>(self));
+  if (!refusal) return false;
   if (const values::Class* cls = made ? made
           : self.is(Kind::instance)   ? self.as<values::Instance>()->cls
           : self.is(Kind::class_)     ? self.as<values::Class>()
@@ -174,11 +174,11 @@ bool CallCheck::refuses(const values::Function& function, const Arguments& argum
               run_.find_in_order(each->order, function.name) != Value::of(Kind::function, &function);
         });
     if (overridden) return false;
-    text.insert(std::min(text.find(". Did you mean"), text.size()),
-        ", unless the object is of a class with another " +
-            (made ? std::string("constructor") : "`" + called + "`"));
+    refusal = UnlessOverridden{
+        std::make_shared<const RefusalBox>(std::move(*refusal)), made ? std::string() : called};
   }
-  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr, std::move(text));
+  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr);
+  explain(*event, std::move(*refusal));
   // Which module an object was given, and how its method calls that, may hang on one question that the run
   // answers twice: no proof.
   const bool of_module = run_.site_ && self.is(Kind::instance) && self.as<values::Instance>()->native &&
@@ -194,35 +194,34 @@ bool CallCheck::refuses_fields(
   if (cls.open || cls.native || arguments.spread ||
       std::ranges::any_of(cls.order, [](const values::Class* each) { return !each->is_dataclass; }))
     return false;
-  const std::string name = "`" + std::string(cls.name.text()) + "`";
-  std::string text;
+  const std::string name = values::code(cls.name.text());
+  std::optional<Refusal> refusal;
   std::size_t places = 0;
   for (const values::ClassField& field : cls.fields) places += field.in_init && !field.keyword_only;
   if (arguments.positional.size() > places)
-    text = name + " takes " + count(places, "positional argument") + " but is given " +
-        std::to_string(arguments.positional.size());
+    refusal = TooManyArguments{name, places, arguments.positional.size()};
   for (const auto& [keyword, value] : arguments.keywords) {
-    if (!text.empty() || std::ranges::any_of(cls.fields, [&](const values::ClassField& field) {
+    if (refusal || std::ranges::any_of(cls.fields, [&](const values::ClassField& field) {
           return field.in_init && field.name == keyword;
         }))
       continue;
-    text = name + " has no field `" + std::string(keyword.text()) + "` that is given to it";
+    refusal = why<Reason::no_field>(name, keyword.text());
     for (const values::ClassField& field : cls.fields)
       if (is_typo(keyword.text(), field.name.text()))
-        text = name + " has no field `" + std::string(keyword.text()) + "`. Did you mean `" +
-            std::string(field.name.text()) + "`?";
+        refusal = why<Reason::other_field>(name, keyword.text(), field.name.text());
   }
   std::size_t at = 0;
   for (const values::ClassField& field : cls.fields) {
-    if (!field.in_init || !text.empty()) continue;
+    if (!field.in_init || refusal) continue;
     const bool placed = !field.keyword_only && at++ < arguments.positional.size();
     const bool named = std::ranges::any_of(
         arguments.keywords, [&](const auto& each) { return each.first == field.name; });
     if (!placed && !named && !field.default_value && !field.factory)
-      text = name + " is made without its field `" + std::string(field.name.text()) + "`";
+      refusal = why<Reason::missing_field>(name, field.name.text());
   }
-  if (text.empty()) return false;
-  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr, std::move(text));
+  if (!refusal) return false;
+  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr);
+  explain(*event, std::move(*refusal));
   event->evidence.emplace_back(cls.born, name + " is defined here");
   return !event->guarded;
 }
@@ -240,9 +239,8 @@ bool CallCheck::refuses_all(
           run_.loader_->installed_module(cls.order.back()->globals)))
     return false;
   if (last_name(*expr.function) != cls.name.text()) return false;
-  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr,
-      "`" + std::string(cls.name.text()) +
-          "` takes no arguments: neither it nor what it derives from has a constructor");
+  ProblemEvent* event = run_.problem_at(values::ProblemKind::own_call, where, &expr);
+  explain(*event, why<Reason::no_constructor>(cls.name.text()));
   event->evidence.emplace_back(cls.born, "`" + std::string(cls.name.text()) + "` is defined here");
   return !event->guarded;
 }

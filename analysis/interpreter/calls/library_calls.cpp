@@ -1,8 +1,12 @@
 // Calls of what the program does not define: rows of libraries, and the events and problems that they record.
 #include "interpreter/calls/library_calls.hpp"
+
+#include "values/shape_text.hpp"
+
 #include "interpreter/builtins/builtins.hpp"
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/interpreter.hpp"
+#include "interpreter/reasons.hpp"
 #include "interpreter/roots/required_ndims.hpp"
 #include "interpreter/statements/contexts.hpp"
 #include "interpreter/statements/module_loader.hpp"
@@ -242,7 +246,7 @@ Value LibraryCalls::LibraryCall::default_of(const values::Constant& constant) co
 // argument.
 bool LibraryCalls::LibraryCall::is_refused(const Call& made) const {
   const bool is_of_root = row.path.starts_with(run.library_.types().root);
-  const std::string called(row.path.substr(row.path.rfind('.') + 1));
+  const std::string called = values::code(row.path.substr(row.path.rfind('.') + 1));
   const bool communicates = row.message || (row.collective && !row.collective->hidden);
   if (communicates && !made.options.empty() && !row.takes_options && row.kind == values::RowKind::function &&
       is_of_root) {
@@ -252,14 +256,13 @@ bool LibraryCalls::LibraryCall::is_refused(const Call& made) const {
       if (syntax::letters_between(written, parameter.text()) <=
           (std::min(written.size(), parameter.text().size()) > 4 ? 2u : 1u))
         meant = parameter.text();
-    run.problem(values::ProblemKind::argument, made)->text = "`" + called + "` has no argument `" +
-        std::string(written) + "`" + (meant.empty() ? "" : ". Did you mean `" + meant + "`?");
+    explain(*run.problem(values::ProblemKind::argument, made),
+        NoSuchArgument{called, std::string(written), std::move(meant)});
     return true;
   }
   const std::string_view lacking = is_of_root ? lacking_argument(made) : std::string_view{};
   if (lacking.empty()) return false;
-  run.problem(values::ProblemKind::argument, made)->text = "`" + called +
-      "` is called without its argument `" + std::string(lacking) + "`";
+  explain(*run.problem(values::ProblemKind::argument, made), MissingArgument{called, lacking});
   return true;
 }
 
@@ -578,14 +581,13 @@ ProblemEvent* Interpreter::problem(
   return event;
 }
 
-ProblemEvent* Interpreter::problem_at(
-    values::ProblemKind kind, Place where, const syntax::Expr* node, std::string text) {
+ProblemEvent* Interpreter::problem_at(values::ProblemKind kind, Place where, const syntax::Expr* node) {
   auto* event = record_.event<ProblemEvent>();
   event->problem = kind;
   event->place = where;
   event->calls = site_;
   event->node = node;
-  event->text = std::move(text);
+
   library_calls_->qualify(*event, nullptr, false, library_.raises(kind, nullptr));
   if (dry_runs_ <= 1) append(event);
   return event;

@@ -1,5 +1,7 @@
 #include "interpreter/calls/no_result.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -51,12 +53,12 @@ Value nothing_of(Interpreter& run, const values::Function& function, const value
   return Value::none(&function);
 }
 
-Value refuse_nothing(Interpreter& run, Value value, std::string_view what, Place where) {
+Value refuse_nothing(
+    Interpreter& run, Value value, NoResult::Use use, Place where, std::string_view attribute) {
   if (!value.is(Kind::none) || !value.object()) return {};
   const auto& function = *value.as<values::Function>();
-  ProblemEvent* event = run.problem_at(values::ProblemKind::no_result, where, nullptr,
-      "`" + std::string(function.name.text()) + "` returns nothing: its result is None, and " +
-          std::string(what) + ". Return a value from `" + std::string(function.name.text()) + "`");
+  ProblemEvent* event = run.problem_at(values::ProblemKind::no_result, where, nullptr);
+  explain(*event, NoResult{std::string(function.name.text()), use, std::string(attribute)});
   event->evidence.push_back(
       {{function.chunk, function.stmt->name_span}, "no `return` in this function gives a value"});
   const Value made = run.heap().unknown_from({}, where);

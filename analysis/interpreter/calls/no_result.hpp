@@ -3,6 +3,8 @@
 
 #include "interpreter/interpreter.hpp"
 
+#include "interpreter/refusals.hpp"
+
 namespace stepzero::interpreter {
 
 // What a call of the function gives that came to its end without a `return`: None, and of whom, where no
@@ -10,8 +12,9 @@ namespace stepzero::interpreter {
 // the arguments.
 Value nothing_of(Interpreter& run, const values::Function& function, const values::Scope& scope);
 
-// Tells that such a None is used; `what` says how Python refuses it: "it cannot be unpacked (TypeError)". The
-// value that the run goes on with; absent for any other value.
-Value refuse_nothing(Interpreter& run, Value value, std::string_view what, Place where);
+// Tells that such a None is used; The value that the run goes on with; absent for any other
+// value.
+Value refuse_nothing(
+    Interpreter& run, Value value, NoResult::Use use, Place where, std::string_view attribute = {});
 
 }  // namespace stepzero::interpreter

@@ -1,6 +1,10 @@
 // Calls, and reads of items, of what has none.
 #include "interpreter/calls/own_calls.hpp"
 
+#include "values/shape_text.hpp"
+
+#include "interpreter/reasons.hpp"
+
 #include "values/limits.hpp"
 
 namespace stepzero::interpreter {
@@ -25,9 +29,9 @@ void judge_callable(Interpreter& run, Value value, const CallExpr& expr, Place w
   }
   if (!what) return;
   const std::string_view text = run.record().text({where.chunk, expr.function->span});
-  run.problem_at(values::ProblemKind::own_call, where, &expr,
-      (values::is_quotable(text) ? "`" + std::string(text) + "`" : "What is called here") + " is " + what +
-          ", which cannot be called: Python raises TypeError");
+  explain(*run.problem_at(values::ProblemKind::own_call, where, &expr),
+      why<Reason::not_callable>(
+          values::is_quotable(text) ? values::code(text) : std::string("What is called here"), what));
 }
 void judge_indexed(Interpreter& run, const values::Bound& method, const SubscriptExpr& expr, Place where) {
   const Value function = run.resolve(method.function), self = run.resolve(method.self);
@@ -36,8 +40,7 @@ void judge_indexed(Interpreter& run, const values::Bound& method, const Subscrip
       !self.is(Kind::tensor) || self.as<values::Tensor>()->now()->unseen)
     return;
   const std::string_view text = run.record().text({where.chunk, expr.object->span});
-  run.problem_at(values::ProblemKind::own_call, where, &expr,
-      "`" + std::string(text) + "` is a method, which has no items: Python raises TypeError. Call it");
+  explain(*run.problem_at(values::ProblemKind::own_call, where, &expr), why<Reason::method_items>(text));
 }
 
 }  // namespace stepzero::interpreter

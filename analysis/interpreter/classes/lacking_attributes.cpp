@@ -1,5 +1,7 @@
 #include "interpreter/classes/lacking_attributes.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "interpreter/classes/abstract.hpp"
 #include "interpreter/classes/meant_name.hpp"
 #include "interpreter/classes/self_writes.hpp"
@@ -165,10 +167,8 @@ Value judge_lacking_of_display(Interpreter& run, Value object, syntax::Name name
   const std::string_view owner = owner_as_written(run.record(), wanted, where);
   if (owner.empty()) return {};
   const std::string kind = object.is(Kind::tuple) ? "tuple" : "list";
-  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
-      "`" + std::string(owner) + "` is a " + kind + ", which has no attribute `" + std::string(wanted) + "`" +
-          (run.of_any_use() ? ", unless a class derived from this one gives something else" : "") +
-          ": reading it raises AttributeError");
+  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr);
+  explain(*event, why<Reason::attribute_of_display>(owner, kind, wanted, run.of_any_use()));
   event->evidence.emplace_back(object.object()->born, "the " + kind + " is made here");
   event->overridable = event->overridable || run.of_any_use();
   const Value made = run.heap().unknown_from({}, where);
@@ -195,11 +195,11 @@ void judge_lacking(Interpreter& run, const values::Instance& object, syntax::Nam
   if (writes.names || writes.computes_here || (writes.computes && near.empty())) return;
   if (!certain && is_completed_elsewhere(run, object, wanted)) return;
   const bool open = !certain || writes.computes;
-  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr,
-      "`" + std::string(owner) + "` is of the class `" + std::string(object.cls->name.text()) +
-          "`, which has no attribute `" + std::string(wanted) + "`" +
-          (open ? ", unless code that is not seen sets it" : "") + ": reading it raises AttributeError" +
-          (near.empty() ? ". Set it before it is read" : ". Did you mean `" + near + "`?"));
+  ProblemEvent* event = run.problem_at(values::ProblemKind::no_attribute, where, nullptr);
+  const std::string_view of = object.cls->name.text();
+  explain(*event,
+      near.empty() ? why<Reason::attribute_of_object>(owner, of, wanted, open)
+                   : why<Reason::other_attribute>(owner, of, wanted, open, near));
   offer_name(run.record(), *event, name, near);
   event->overridable = event->overridable || open;
   // Of two objects that it may be the other has the name, and the program may see to it in a way that does

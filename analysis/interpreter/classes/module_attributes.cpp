@@ -1,5 +1,7 @@
 #include "interpreter/classes/module_attributes.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -42,10 +44,8 @@ void judge_module_attribute(Interpreter& run, const values::Instance& module, sy
   const auto* tensor = value.is(Kind::tensor) ? value.as<values::Tensor>() : nullptr;
   const bool registered = run.is_a(value, types.module) || (tensor && tensor->role == TensorRole::parameter);
   if (registered && module.cls && native->path == types.module && skips_constructor(run, module, running)) {
-    run.problem_at(values::ProblemKind::argument, where, nullptr,
-        "`" + std::string(name.text()) +
-            "` is assigned before `super().__init__()` was called: Python raises \"cannot assign " +
-            (tensor ? "parameters" : "module") + " before Module.__init__() call\"");
+    explain(*run.problem_at(values::ProblemKind::argument, where, nullptr),
+        why<Reason::assigned_before_init>(name.text(), tensor != nullptr));
     return;
   }
   if (!tensor || tensor->role != TensorRole::plain || !held.is(Kind::tensor) ||
@@ -59,12 +59,9 @@ void judge_module_attribute(Interpreter& run, const values::Instance& module, sy
   if (state.unseen || !state.made || std::ranges::any_of(state.made->arguments, is_parameter) ||
       module.attributes.find(syntax::Name(values::ModuleState::own_state)))
     return;
-  run.problem_at(values::ProblemKind::argument, where, nullptr,
-      "`" + std::string(name.text()) +
-          "` is a parameter, and a plain tensor takes its place: \"cannot assign ... as parameter '" +
-          std::string(name.text()) + "' (" + std::string(types.parameter) +
-          " or None expected)\". Wrap it in `" + std::string(types.parameter.substr(types.root.size())) +
-          "`, or copy it into the parameter under `" + std::string(types.no_gradients) + "`");
+  explain(*run.problem_at(values::ProblemKind::argument, where, nullptr),
+      why<Reason::parameter_replaced>(name.text(), name.text(), types.parameter,
+          types.parameter.substr(types.root.size()), types.no_gradients));
 }
 
 }  // namespace stepzero::interpreter

@@ -1,5 +1,7 @@
 #include "interpreter/expressions/ambiguous_truth.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
 
@@ -37,10 +39,9 @@ Value asked_for_truth(Interpreter& run, Value value, Place where) {
   });
   if (!ambiguous) return value;
   const std::string_view text = run.record().text(where);
-  run.problem_at(values::ProblemKind::argument, where, nullptr,
-      (values::is_quotable(text) ? values::code(text) : std::string("This tensor")) + " has shape " +
-          values::code(values::shape_text(run.symbols(), state.shape)) +
-          ": it is true or false only with one element, and Python raises \"Boolean value of Tensor with more than one value is ambiguous\". Ask for `.all()`, `.any()` or one number");
+  explain(*run.problem_at(values::ProblemKind::argument, where, nullptr),
+      why<Reason::truth_of_many>(
+          values::is_quotable(text) ? values::code(text) : std::string("This tensor"), state.shape));
   // The same is not told of what else they are compared with.
   for (const Value& operand : state.made ? state.made->arguments : std::span<const Value>())
     if (operand.is(values::Kind::tensor)) {

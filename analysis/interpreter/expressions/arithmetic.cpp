@@ -225,8 +225,8 @@ static bool is_plain(Value value) {
 Value Interpreter::Arithmetic::result() {
   const auto either = [&](Kind kind) { return left.is(kind) || right.is(kind); };
   if (either(Kind::none) && (is_plain(left) || is_plain(right)))
-    if (const Value made = refuse_nothing(run, left.is(Kind::none) ? left : right,
-            "it takes no part in arithmetic (TypeError)", run.here(node)))
+    if (const Value made = refuse_nothing(
+            run, left.is(Kind::none) ? left : right, NoResult::arithmetic, run.here(node)))
       return made;
   if (either(Kind::instance)) return of_objects();
   if (are(Kind::list) && left.as<values::List>()->kind == values::ListKind::set)

@@ -1,6 +1,7 @@
 // Expressions: what each kind evaluates to, and names. What operators do is in arithmetic.cpp and
 // comparisons.cpp.
 #include "interpreter/builtins/builtins.hpp"
+
 #include "interpreter/builtins/texts.hpp"
 #include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
@@ -10,6 +11,7 @@
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/merged_values.hpp"
+#include "interpreter/reasons.hpp"
 #include "interpreter/roots/residual.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "values/internal_rows.hpp"
@@ -226,8 +228,7 @@ Value Interpreter::Evaluation::attribute(const AttributeExpr& access) {
   const bool called = std::exchange(run.callee_, nullptr) == &expr;
   Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
   if (!access.attribute.text().starts_with("__")) {
-    if (const Value made = refuse_nothing(run, object,
-            "it has no attribute `" + std::string(access.attribute.text()) + "` (AttributeError)", where()))
+    if (const Value made = refuse_nothing(run, object, NoResult::attribute, where(), access.attribute.text()))
       return made;
     object = without_unset(object);
   }
@@ -262,7 +263,7 @@ Value Interpreter::Evaluation::without_unset(Value object) {
 Value Interpreter::Evaluation::subscript(const SubscriptExpr& access) {
   const Value object = without_none(run, run.resolve(run.evaluate(*access.object)));
   const Value index = run.evaluate(*access.index);
-  if (const Value made = refuse_nothing(run, object, "it has no items (TypeError)", where())) return made;
+  if (const Value made = refuse_nothing(run, object, NoResult::items, where())) return made;
   return run.over_choices(object, [&](Value side) { return run.subscript(side, index, expr); }, where());
 }
 
@@ -496,7 +497,7 @@ Value Interpreter::lookup(Name name, const Expr& node) {
       event->calls = site_;
       event->node = &node;
       event->problem = values::ProblemKind::unbound;
-      event->text = name.text();
+      explain(*event, why<Reason::unbound_name>(name.text()));
       append(event);
       break;
     }

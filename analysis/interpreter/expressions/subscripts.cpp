@@ -1,5 +1,6 @@
 // What `object[index]` is, by the kind of the object.
 #include "interpreter/builtins/lacking_keys.hpp"
+
 #include "interpreter/calls/function_calls.hpp"
 #include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/noted_events.hpp"
@@ -7,6 +8,7 @@
 #include "interpreter/calls/unseen.hpp"
 #include "interpreter/expressions/iterables.hpp"
 #include "interpreter/expressions/unknown_items.hpp"
+#include "interpreter/reasons.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "syntax/spelling.hpp"
 #include "values/kept.hpp"
@@ -65,10 +67,9 @@ bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Valu
     return slot && slot->value.is(Kind::string) ? std::string(slot->value.text()) : std::string();
   };
   const std::string within = text(values::FileState::within);
-  ProblemEvent* event = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
-      "`" + text(values::FileState::path) + "` has no key `" + std::string(key.text()) + "`" +
-          (within.empty() ? "" : " in `" + within + "`") + ": KeyError" +
-          (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  ProblemEvent* event = run.problem_at(values::ProblemKind::undeclared, where, nullptr);
+  explain(*event,
+      NoKeyOfFile{text(values::FileState::path), std::string(key.text()), within, std::string(meant)});
   event->row = library.find(std::string(file_origin));
   return true;
 }

@@ -223,8 +223,7 @@ Flow LoopRunner::run_for(const ForStmt& stmt) {
     run_.killed_ = false;
     return run_.leave(ExitKind::raise, stmt, run_.raised_);
   }
-  if (const Value made = refuse_nothing(
-          run_, iterable, "it cannot be iterated over (TypeError)", run_.here(*stmt.iterable)))
+  if (const Value made = refuse_nothing(run_, iterable, NoResult::iteration, run_.here(*stmt.iterable)))
     iterable = made;
   // An object whose `__iter__` yields is gone through as what that gives.
   if (iterable.is(Kind::instance) && iterable.as<values::Instance>()->cls &&
@@ -363,10 +362,11 @@ void LoopRunner::ForLoop::run_last(Value item, const Speculation& iteration, std
   const ProblemEvent* failure = failure_of_last_iteration(run.record_, found, first_event, last_event);
   if (!failure) return;
   misfit = run.noted_->record_implied(values::InternalRow::misfits, last->loader,
-      {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size),
-          heap.string(failure->text)},
-      {}, failure->place);
-  if (misfit) misfit->calls = failure->calls;
+      {heap.integer(last->samples), heap.integer(last->others), heap.integer(last->size)}, {},
+      failure->place);
+  if (!misfit) return;
+  misfit->calls = failure->calls;
+  misfit->refusal = failure->refusal;
 }
 
 // Each iteration by itself; absent where they are too many, or take too long.

@@ -3,6 +3,8 @@
 // `# [batch, seq, hidden]` after an assignment. Annotations tell what an unknown is, and a value that
 // contradicts one is a problem; comments only give names to sizes that have none.
 #include "interpreter/roots/annotations.hpp"
+
+#include "interpreter/reasons.hpp"
 #include "interpreter/roots/root_runner.hpp"
 #include "interpreter/statements/module_loader.hpp"
 #include "syntax/walk.hpp"
@@ -148,12 +150,7 @@ void Annotations::judge_annotation(
     for (std::size_t i = 0; fits && i < given->dims.size(); ++i)
       fits = !differs(given->dims[i], shape.dims[i]);
   if (fits) return;
-  const auto words = [&](const Dim& dim) {
-    return dim.size && !symbols().text(dim.size).empty() ? symbols().text(dim.size) : "?";
-  };
-  std::string text;
-  for (const Dim& dim : shape.dims) text += (text.empty() ? "" : ", ") + words(dim);
-  if (!shape.ndim_known) text = "*, " + text;
+
   auto* event = record_.event<ProblemEvent>();
   event->problem = values::ProblemKind::annotation;
   event->place = where;
@@ -161,8 +158,9 @@ void Annotations::judge_annotation(
   event->guarded = run_.may_not_fail();
   event->assumption = run_.assumption();
   const Place declared{chunk, annotation->span};
-  event->text = (what.starts_with("The ") ? std::string(what) : values::code(what)) + " is annotated as " +
-      values::code(record_.text(declared)) + ", and is `[" + text + "]`";
+  explain(*event,
+      why<Reason::annotated>(
+          what.starts_with("The ") ? std::string(what) : values::code(what), record_.text(declared), shape));
   event->evidence.emplace_back(declared, "annotated here");
   run_.append(event);
 }

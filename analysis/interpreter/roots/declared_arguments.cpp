@@ -1,5 +1,7 @@
 #include "interpreter/roots/declared_arguments.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "interpreter/classes/meant_name.hpp"
 #include "syntax/spelling.hpp"
 #include "values/kept.hpp"
@@ -60,9 +62,9 @@ void judge_declared(Interpreter& run, const values::Instance& object, syntax::Na
       meant = each.text();
   }
   if (is_set_somewhere(run.record(), wanted)) return;
-  ProblemEvent* problem = run.problem_at(values::ProblemKind::undeclared, where, nullptr,
-      "No parser declares `" + std::string(wanted) + "`: reading it raises AttributeError" +
-          (meant.empty() ? ". Add the argument" : ". Did you mean `" + meant + "`?"));
+  ProblemEvent* problem = run.problem_at(values::ProblemKind::undeclared, where, nullptr);
+  explain(*problem,
+      meant.empty() ? why<Reason::not_declared>(wanted) : why<Reason::declared_otherwise>(wanted, meant));
   offer_name(run.record(), *problem, name, meant);
 }
 

@@ -1,8 +1,10 @@
 // assert: what it states holds from here on. One that states something false of sizes is a problem, told with
 // the values.
 #include "interpreter/statements/assertions.hpp"
+
 #include "interpreter/calls/noted_events.hpp"
 #include "interpreter/expressions/ambiguous_truth.hpp"
+#include "interpreter/reasons.hpp"
 
 #include "interpreter/roots/required_ndims.hpp"
 #include "program/test_files.hpp"
@@ -163,8 +165,7 @@ void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
       return std::any_of(given.begin(), given.end(), holds_truths);
     };
     if (std::any_of(parts.begin(), parts.end(), is_truth)) continue;
-    std::string text;
-    std::vector<std::string> told;
+    FalseAssertion refusal;
     auto* event = record_.event<ProblemEvent>();
     const auto tell = [&](const Expr& expr) {
       const Value value = run_.resolve(value_of(values, expr));
@@ -175,12 +176,10 @@ void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
                  most = least ? symbols().upper(value.integer()) : std::nullopt;
       const std::string displayed = least && least == most ? std::to_string(*least) : words(symbols(), value);
       if (name.size() > values::longest_quote || displayed.empty() || displayed == name ||
-          std::find(told.begin(), told.end(), name) != told.end())
+          std::ranges::find(refusal.values, name, &std::pair<std::string, std::string>::first) !=
+              refusal.values.end())
         return;
-      told.push_back(name);
-      const bool is_number = displayed.find_first_not_of("-0123456789") == std::string::npos;
-      text += (text.empty() ? "" : ", ") + values::code(name) + " is " +
-          (is_number ? displayed : values::code(displayed));
+      refusal.values.emplace_back(name, displayed);
     };
     for (const Expr* part : parts) tell(*part);
     for (const Expr* side : {&left, &right})
@@ -203,8 +202,8 @@ void Assertions::judge_assertion(const AssertStmt& stmt, const Values& values) {
     event->calls = run_.site_;
     event->node = stmt.test;
     event->guarded = run_.may_not_fail();
-    event->text = "This assertion never holds: " +
-        (text.empty() ? values::code(std::string(record_.text(run_.here(*test)))) + " is false" : text);
+    refusal.condition = record_.text(run_.here(*test));
+    explain(*event, std::move(refusal));
     run_.append(event);
     return;
   }

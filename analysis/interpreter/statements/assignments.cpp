@@ -418,8 +418,7 @@ void Assignments::unpack_choice(const Expr& target, List<const Expr*> targets, V
 
 void Assignments::run_unpack(const Expr& target, List<const Expr*> targets, Value value) {
   value = run_.resolve(value);
-  if (const Value made = refuse_nothing(run_, value, "it cannot be unpacked (TypeError)", run_.here(target)))
-    value = made;
+  if (const Value made = refuse_nothing(run_, value, NoResult::unpacking, run_.here(target))) value = made;
   if (value.is(Kind::choice)) return unpack_choice(target, targets, value);
   std::size_t star = targets.size();
   std::vector<std::string_view> names(targets.size());

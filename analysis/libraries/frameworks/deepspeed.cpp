@@ -69,13 +69,11 @@ void judge_count(Call& call) {
     return !given || given.is(Kind::none);
   };
   if (named.is(Kind::string) && (is_given("config") || is_given("config_params")))
-    call.run.problem(values::ProblemKind::argument, call)->text =
-        "This launch names a configuration, `--deepspeed_config " + std::string(named.text()) +
-        "`, and the call hands over another: DeepSpeed takes one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out.";
+    explain(*call.run.problem(values::ProblemKind::argument, call),
+        why<Reason::two_configurations>(named.text()));
   else if (named.is(Kind::none) && is_missing("config") && is_missing("config_params") &&
       call.rest.size() < 8)
-    call.run.problem(values::ProblemKind::argument, call)->text =
-        "Neither this launch nor the call names a configuration: \"DeepSpeed requires --deepspeed_config to specify configuration file\". Pass `config=`, or launch with `--deepspeed_config`.";
+    explain(*call.run.problem(values::ProblemKind::argument, call), why<Reason::no_configuration>());
 }
 // Is it there on some ways only, such as the precision that an option chooses?
 bool is_somewhere(Call& call, Value value) {
@@ -347,7 +345,8 @@ constexpr Hidden deepspeed_hidden[] = {
     {"deepspeed.DeepSpeedEngine.allreduce_gradients", "*arguments, **options", nothing,
         {.name = "engine.allreduce_gradients",
             .hidden = true,
-            .because = "it reduces the gradients of all ranks"}},
+            .because = "it reduces the gradients of all ranks",
+            .reduces = true}},
     {"deepspeed.utils.safe_get_full_fp32_param", "param", uniform,
         {.name = "safe_get_full_fp32_param",
             .hidden = true,

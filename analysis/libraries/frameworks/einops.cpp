@@ -83,28 +83,27 @@ Value einsum(Op& op) {
   operands.pop_back();
   if (!pattern.is(Kind::string)) return op.result({}, Dtype::unknown);
   const std::string_view text = pattern.text();
-  const auto wrong = [&](const std::string& what, std::initializer_list<Dim> because = {}) {
-    return op.fail(ProblemKind::product, "In '" + std::string(text) + "' " + what, because);
+  const auto wrong = [&](interpreter::Refusal refusal, std::initializer_list<Dim> because = {}) {
+    return op.fail(ProblemKind::product, std::move(refusal), because);
   };
   const auto arrow = text.find("->");
-  if (arrow == std::string_view::npos) return wrong("there is no '->'");
-  std::string reason;
+  if (arrow == std::string_view::npos) return wrong(why<Reason::pattern_without_arrow>(text));
+  std::optional<interpreter::Refusal> reason;
   std::vector<Side> inputs;
   std::string_view rest = text.substr(0, arrow);
   for (;;) {
     const auto comma = rest.find(',');
     // An axis may come twice: a diagonal is summed over.
-    const auto side = read_side(rest.substr(0, comma), reason);
+    const auto side = read_side(rest.substr(0, comma), text, reason);
     if (!side) return op.result({}, Dtype::unknown);
     inputs.push_back(*side);
     if (comma == std::string_view::npos) break;
     rest = rest.substr(comma + 1);
   }
-  const auto output = read_side(text.substr(arrow + 2), reason);
+  const auto output = read_side(text.substr(arrow + 2), text, reason);
   if (!output) return op.result({}, Dtype::unknown);
   if (inputs.size() != operands.size())
-    return wrong("there are " + count_of(inputs.size(), "operand") + ", and " +
-        count_of(operands.size(), "tensor") + (operands.size() == 1 ? " is" : " are") + " given");
+    return wrong(why<Reason::pattern_operands>(text, inputs.size(), operands.size()));
   std::map<std::string, Dim, std::less<>> sizes;
   bool open = false;
   Dtype dtype = Dtype::unknown;
@@ -119,8 +118,7 @@ Value einsum(Op& op) {
     if (!state || side.ellipsis >= 0) continue;
     const Shape& shape = state->shape;
     if (shape.ndim_known ? shape.dims.size() != side.groups.size() : shape.dims.size() > side.groups.size())
-      return wrong("an operand has " + count_of(side.groups.size(), "axis") + ", and its tensor is " +
-          op.words(shape));
+      return wrong(why<Reason::pattern_axes>(text, side.groups.size(), shape));
     for (std::size_t k = 0; k < side.groups.size(); ++k) {
       const Group& group = side.groups[k];
       if (group.composed || group.axes[0].what != Axis::What::name) return op.result({}, dtype);
@@ -130,8 +128,7 @@ Value einsum(Op& op) {
       if (op.equal(it->second, dim) == Answer::no && op.equal(it->second, 1) == Answer::no &&
           op.equal(dim, 1) == Answer::no)
         return wrong(
-            "'" + group.axes[0].name + "' would be both " + op.words(it->second) + " and " + op.words(dim),
-            {it->second, dim});
+            why<Reason::pattern_size_twice>(text, group.axes[0].name, it->second, dim), {it->second, dim});
       if (op.equal(it->second, 1) != Answer::no && op.equal(dim, 1) == Answer::no)
         it->second = dim;
       else if (op.equal(it->second, dim) == Answer::unknown && op.equal(it->second, 1) != Answer::no)
@@ -145,7 +142,7 @@ Value einsum(Op& op) {
     if (!sizes.contains(group.axes[0].name) &&
         std::none_of(
             inputs.begin(), inputs.end(), [&](const Side& side) { return side.has(group.axes[0].name); }))
-      return wrong("'" + group.axes[0].name + "' stands on the right only");
+      return wrong(why<Reason::pattern_right_only>(text, group.axes[0].name));
     out.dims.push_back(sizes[group.axes[0].name]);
   }
   return op.result(out, dtype);
@@ -195,9 +192,8 @@ Value pack(Op& op) {
     }
     const auto& dims = state->shape.dims;
     if (dims.size() < before + after)
-      return op.fail(ProblemKind::reshape,
-          "'" + std::string(*pattern) + "' needs at least " + count_of(before + after, "dimension") +
-              ", and a tensor is " + op.words(state->shape));
+      return op.fail(
+          ProblemKind::reshape, why<Reason::packed_dimensions>(*pattern, before + after, state->shape));
     const std::span<const Dim> middle(
         dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - after);
     total = op.add(total, op.product(middle));
@@ -210,9 +206,7 @@ Value pack(Op& op) {
       if (i == before) continue;
       const Dim given = i < before ? dims[i] : from_right(state->shape, out.dims.size() - 1 - i);
       if (op.equal(out.dims[i], given) == Answer::no)
-        return op.fail(ProblemKind::concat,
-            "'" + std::string(*pattern) + "' joins tensors whose other sizes agree, and " +
-                op.words(out.dims[i]) + " is not " + op.words(given),
+        return op.fail(ProblemKind::concat, why<Reason::packed_sizes>(*pattern, out.dims[i], given),
             {out.dims[i], given});
       out.dims[i] = op.better(out.dims[i], given);
     }
@@ -233,9 +227,8 @@ Value unpack(Op& op) {
   const auto [before, after] = *star;
   const Dtype dtype = input ? input->dtype : Dtype::unknown;
   if (input && input->shape.ndim_known && input->shape.dims.size() != before + 1 + after)
-    return op.fail(ProblemKind::reshape,
-        "'" + std::string(*pattern) + "' has " + count_of(before + 1 + after, "dimension") +
-            ", and the tensor is " + op.words(input->shape));
+    return op.fail(
+        ProblemKind::reshape, why<Reason::pattern_dimensions>(*pattern, before + 1 + after, input->shape));
   std::vector<Value> made;
   for (const Value& item : *shapes) {
     const Value one = op.run.resolve(item);
@@ -260,7 +253,7 @@ Value unpack(Op& op) {
 Value parse_shape(Op& op) {
   const TensorState* input = op.tensor("x");
   const auto pattern = op.text("pattern");
-  std::string reason;
+  std::optional<interpreter::Refusal> reason;
   std::string names = pattern ? std::string(*pattern) : std::string();
   // `_` may come more than once: nobody asks for it.
   std::size_t anonymous = 0;
@@ -268,13 +261,12 @@ Value parse_shape(Op& op) {
     if (names[i] == '_' && (i == 0 || !syntax::is_word(names[i - 1])) &&
         (i + 1 == names.size() || !syntax::is_word(names[i + 1])))
       names.insert(i + 1, "_" + std::to_string(anonymous++));
-  const auto side = pattern ? read_side(names, reason) : std::nullopt;
+  const auto side = pattern ? read_side(names, names, reason) : std::nullopt;
   if (!side || side->ellipsis >= 0)
     return op.run.heap().dict({}, true, op.run.heap().unseen("", op.call.place));
   if (input && input->shape.ndim_known && input->shape.dims.size() != side->groups.size())
-    return op.fail(ProblemKind::reshape,
-        "'" + std::string(*pattern) + "' names " + count_of(side->groups.size(), "dimension") +
-            ", and the tensor is " + op.words(input->shape));
+    return op.fail(
+        ProblemKind::reshape, why<Reason::pattern_dimensions>(*pattern, side->groups.size(), input->shape));
   std::vector<std::pair<Value, Value>> items;
   for (std::size_t i = 0; i < side->groups.size(); ++i) {
     const Axis& axis = side->groups[i].axes.empty() ? Axis{Axis::What::ellipsis, {}, 0}

@@ -7,7 +7,8 @@
 
 namespace stepzero::libraries::einops {
 
-std::optional<Side> read_side(std::string_view text, std::string& wrong) {
+std::optional<Side> read_side(
+    std::string_view text, std::string_view pattern, std::optional<interpreter::Refusal>& wrong) {
   Side side;
   bool inside = false;
   for (std::size_t i = 0; i < text.size();) {
@@ -16,7 +17,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
       ++i;
     } else if (c == '(') {
       if (inside) {
-        wrong = "parentheses cannot be nested";
+        wrong = why<Reason::pattern_nested>(pattern);
         return std::nullopt;
       }
       inside = true;
@@ -24,7 +25,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
       ++i;
     } else if (c == ')') {
       if (!inside) {
-        wrong = "a parenthesis is closed that was not opened";
+        wrong = why<Reason::pattern_not_opened>(pattern);
         return std::nullopt;
       }
       inside = false;
@@ -35,7 +36,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
         axis.what = Axis::What::ellipsis;
         i += 3;
         if (side.ellipsis >= 0) {
-          wrong = "there are two ellipses on one side";
+          wrong = why<Reason::pattern_two_ellipses>(pattern);
           return std::nullopt;
         }
         side.ellipsis = static_cast<std::ptrdiff_t>(inside ? side.groups.size() - 1 : side.groups.size());
@@ -44,7 +45,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
         std::size_t end = i;
         while (end < text.size() && syntax::is_word(text[end])) ++end;
         if (end == i) {
-          wrong = std::string("'") + c + "' stands for no axis";
+          wrong = why<Reason::pattern_sign>(pattern, std::string(1, c));
           return std::nullopt;
         }
         axis.name = text.substr(i, end - i);
@@ -55,14 +56,14 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
           if (axis.name.size() > most_digits) return std::nullopt;
           axis.number = std::stoll(axis.name);
           if (axis.number == 0) {
-            wrong = "an axis cannot have the size 0";
+            wrong = why<Reason::pattern_size_zero>(pattern);
             return std::nullopt;
           }
         } else if (axis.name[0] >= '0' && axis.name[0] <= '9') {
-          wrong = code(axis.name) + " is no name of an axis";
+          wrong = why<Reason::pattern_name>(pattern, axis.name);
           return std::nullopt;
         } else if (side.has(axis.name)) {
-          wrong = code(axis.name) + " comes twice on one side";
+          wrong = why<Reason::pattern_twice>(pattern, axis.name);
           return std::nullopt;
         }
       }
@@ -73,7 +74,7 @@ std::optional<Side> read_side(std::string_view text, std::string& wrong) {
     }
   }
   if (inside) {
-    wrong = "a parenthesis is not closed";
+    wrong = why<Reason::pattern_not_closed>(pattern);
     return std::nullopt;
   }
   return side;
@@ -92,33 +93,34 @@ bool Transform::agree(const Side& left, const Side& right) {
     for (const Group& group : side.groups)
       for (const Axis& axis : group.axes) visit(axis);
   };
-  std::string text;
+  std::optional<interpreter::Refusal> found;
   each(left, [&](const Axis& axis) {
-    if (axis.what == Axis::What::name && action != Action::reduce && !right.has(axis.name) && text.empty())
-      text = code(axis.name) + " stands on the left only";
-    if (axis.what == Axis::What::number && axis.number != 1 && action != Action::reduce && text.empty())
-      text = "the size " + axis.name + " stands on the left without a name, where only 1 can";
+    if (axis.what == Axis::What::name && action != Action::reduce && !right.has(axis.name) && !found)
+      found = why<Reason::pattern_left_only>(pattern, axis.name);
+    if (axis.what == Axis::What::number && axis.number != 1 && action != Action::reduce && !found)
+      found = why<Reason::pattern_number_left>(pattern, axis.number);
   });
   each(right, [&](const Axis& axis) {
-    if (axis.what == Axis::What::name && !left.has(axis.name) && text.empty()) {
+    if (axis.what == Axis::What::name && !left.has(axis.name) && !found) {
       if (action != Action::repeat)
-        text = code(axis.name) + " stands on the right only";
+        found = why<Reason::pattern_right_only>(pattern, axis.name);
       else if (std::none_of(
                    given.begin(), given.end(), [&](const auto& length) { return length.first == axis.name; }))
-        text = code(axis.name) + " is new and its size is not given";
+        found = why<Reason::pattern_new>(pattern, axis.name);
     }
-    if (axis.what == Axis::What::number && axis.number != 1 && action != Action::repeat && text.empty())
-      text = "the size " + axis.name + " stands on the right without a name, where only 1 can";
+    if (axis.what == Axis::What::number && axis.number != 1 && action != Action::repeat && !found)
+      found = why<Reason::pattern_number_right>(pattern, axis.number);
   });
-  if (text.empty() && left.ellipsis_inside) text = "the ellipsis stands in parentheses on the left";
-  if (text.empty() && right.ellipsis >= 0 && left.ellipsis < 0) text = "an ellipsis stands on the right only";
-  if (text.empty() && left.ellipsis >= 0 && right.ellipsis < 0 && action != Action::reduce)
-    text = "the ellipsis stands on the left only";
+  if (!found && left.ellipsis_inside) found = why<Reason::pattern_ellipsis_in_parentheses>(pattern);
+  if (!found && right.ellipsis >= 0 && left.ellipsis < 0)
+    found = why<Reason::pattern_ellipsis_right>(pattern);
+  if (!found && left.ellipsis >= 0 && right.ellipsis < 0 && action != Action::reduce)
+    found = why<Reason::pattern_ellipsis_left>(pattern);
   for (const auto& [name, value] : given)
-    if (text.empty() && !left.has(name) && !right.has(name))
-      text = "there is no " + code(name) + ", and its size is given";
-  if (!text.empty()) (void)wrong(text);
-  return text.empty();
+    if (!found && !left.has(name) && !right.has(name))
+      found = why<Reason::pattern_size_of_none>(pattern, name);
+  if (found) (void)wrong(*found);
+  return !found;
 }
 
 // What the dimension says about the axes that it is made of.
@@ -131,8 +133,7 @@ bool Transform::take(const Group& group, const Dim& dim) {
     } else if (const auto it = sizes.find(axis.name); it != sizes.end()) {
       known = op.mul(known, it->second.size);
     } else if (open) {
-      (void)wrong("only one axis of " + code(words_of(group)) + " can be worked out, and the sizes of " +
-          code(open->name) + " and " + code(axis.name) + " are not given");
+      (void)wrong(why<Reason::pattern_two_open>(pattern, words_of(group), open->name, axis.name));
       return false;
     } else {
       open = &axis;
@@ -140,9 +141,7 @@ bool Transform::take(const Group& group, const Dim& dim) {
   }
   if (!open) {
     if (known && op.equal(dim, op.dim(known)) == Answer::no) {
-      (void)wrong(words_of(group) + " is " + op.words(op.dim(known)) + ", and the dimension has the size " +
-              op.words(dim),
-          {dim});
+      (void)wrong(why<Reason::pattern_other_size>(pattern, words_of(group), op.dim(known), dim), {dim});
       return false;
     }
     // A plain axis whose size was given keeps what is known of the dimension.
@@ -158,9 +157,7 @@ bool Transform::take(const Group& group, const Dim& dim) {
   }
   if (!known || !dim.size || op.s.value(known) == 0) return true;
   if (op.s.divides(known, dim.size) == Answer::no) {
-    (void)wrong(
-        words_of(group) + " is " + op.words(dim) + ", which " + op.words(op.dim(known)) + " does not divide",
-        {dim});
+    (void)wrong(why<Reason::pattern_not_divided>(pattern, words_of(group), dim, op.dim(known)), {dim});
     return false;
   }
   const auto exact = op.s.exact_quotient(dim.size, known);
@@ -190,13 +187,14 @@ void Transform::name_sizes(const Group& group, Dim& dim) {
 
 std::optional<Shape> Transform::run(Shape* learned) {
   const auto arrow = pattern.find("->");
-  if (arrow == std::string_view::npos) return wrong("there is no '->'");
-  if (pattern.find("->", arrow + 2) != std::string_view::npos) return wrong("there are two '->'");
-  std::string reason;
-  const auto left = read_side(pattern.substr(0, arrow), reason);
-  const auto right = left ? read_side(pattern.substr(arrow + 2), reason) : std::nullopt;
+  if (arrow == std::string_view::npos) return wrong(why<Reason::pattern_without_arrow>(pattern));
+  if (pattern.find("->", arrow + 2) != std::string_view::npos)
+    return wrong(why<Reason::pattern_two_arrows>(pattern));
+  std::optional<interpreter::Refusal> reason;
+  const auto left = read_side(pattern.substr(0, arrow), pattern, reason);
+  const auto right = left ? read_side(pattern.substr(arrow + 2), pattern, reason) : std::nullopt;
   if (!left || !right) {
-    if (!reason.empty()) (void)wrong(reason);
+    if (reason) (void)wrong(std::move(*reason));
     return std::nullopt;
   }
   if (!agree(*left, *right)) return std::nullopt;
@@ -210,7 +208,7 @@ std::optional<Shape> Transform::run(Shape* learned) {
     const bool divides = std::ranges::any_of(
         left->groups, [&](const Group& group) { return std::ranges::any_of(group.axes, is_it); });
     if (const auto constant = op.value(dim); constant && (*constant < 0 || (*constant == 0 && divides)))
-      return wrong("'" + name + "' has the impossible size " + std::to_string(*constant));
+      return wrong(why<Reason::pattern_impossible_size>(pattern, name, *constant));
     sizes[name] = dim;
   }
   // The dimensions, one for each group; the ellipsis takes what is left.
@@ -218,8 +216,7 @@ std::optional<Shape> Transform::run(Shape* learned) {
   Shape shape = from;
   if (shape.ndim_known ? (left->ellipsis < 0 ? shape.dims.size() != named : shape.dims.size() < named)
                        : left->ellipsis < 0 && shape.dims.size() > named)
-    return wrong("the left side has " + std::string(left->ellipsis >= 0 ? "at least " : "") +
-        count_of(named, "dimension") + ", and the tensor is " + op.words(shape));
+    return wrong(why<Reason::pattern_left_side>(pattern, left->ellipsis >= 0, named, shape));
   if (!shape.ndim_known && left->ellipsis < 0) {
     shape.dims.insert(shape.dims.begin(), named - shape.dims.size(), Dim{});
     shape.ndim_known = true;

@@ -33,7 +33,9 @@ struct Side {
 };
 
 // Nullopt, with a reason in `wrong`, if the text is no side of a pattern.
-std::optional<Side> read_side(std::string_view text, std::string& wrong);
+// `pattern`: the whole that `text` is a side of.
+std::optional<Side> read_side(
+    std::string_view text, std::string_view pattern, std::optional<interpreter::Refusal>& wrong);
 std::string words_of(const Group& group);
 
 enum class Action : std::uint8_t { rearrange, reduce, repeat };
@@ -53,8 +55,8 @@ struct Transform {
   bool names_sizes =
       false;  // sizes of the tensor that are not known are called as the pattern calls them, from here on
 
-  std::nullopt_t wrong(std::string text, std::initializer_list<Dim> because = {}) {
-    op.fail(ProblemKind::reshape, "In '" + std::string(pattern) + "' " + std::move(text), because);
+  std::nullopt_t wrong(interpreter::Refusal refusal, std::initializer_list<Dim> because = {}) {
+    op.fail(ProblemKind::reshape, std::move(refusal), because);
     return std::nullopt;
   }
 

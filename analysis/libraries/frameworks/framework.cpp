@@ -211,7 +211,7 @@ void ArgumentChecks::tell(Call& call) const {
         call.place};
     if (is_last) told.rest = call.rest, told.options = call.options;
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, told);
-    event->text = misuse.text;
+    explain(*event, misuse.refusal);
     event->overridable = !misuse.is_certain;
     if (!call.expr) continue;
     for (const syntax::Keyword& each : call.expr->keywords)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "libraries/table/hidden.hpp"
+
+#include "interpreter/refusals.hpp"
 #include "libraries/table/native.hpp"
 #include "values/kept.hpp"
 
@@ -73,14 +75,15 @@ symbolic::Answer is_given(Call& call, Value value);
 class ArgumentChecks {
 public:
   // `told_of`: the row that the problem is one of, which chooses the rule.
-  void add(std::string name, std::string text, bool is_certain, const Row& told_of) {
-    found_.push_back({std::move(name), std::move(text), is_certain, &told_of});
+  void add(std::string name, interpreter::Refusal refusal, bool is_certain, const Row& told_of) {
+    found_.push_back({std::move(name), std::move(refusal), is_certain, &told_of});
   }
   void tell(Call& call) const;
 
 private:
   struct Misuse {
-    std::string name, text;
+    std::string name;
+    interpreter::Refusal refusal;
     bool is_certain;
     const Row* row;
   };

@@ -57,7 +57,7 @@ Value lightning_trainer_made(Call& call) {
     settings.push_back(lightning_setting(call, name.text(), value));
   ArgumentChecks found;
   for (const LightningMisuse& misuse : misuses_of_lightning(settings))
-    found.add(settings[misuse.at].name, misuse.text, misuse.is_certain && !misuse.is_former, call.row);
+    found.add(settings[misuse.at].name, misuse.refusal, misuse.is_certain && !misuse.is_former, call.row);
   found.tell(call);
   if (const Value precision = option(call, "precision"))
     keep(call, values::TrainerState::precision, precision);
@@ -121,13 +121,14 @@ constexpr Hidden lightning_hidden[] = {
     {"pytorch_lightning.Strategy.broadcast", "obj, src=0", uniform,
         {.name = "strategy.broadcast", .root = 1, .hidden = true, .because = "the other ranks receive"}},
     {"pytorch_lightning.Strategy.reduce", "tensor, group=None, reduce_op='mean'", gathered,
-        {.name = "strategy.reduce", .hidden = true, .because = "it reduces over all ranks"}},
+        {.name = "strategy.reduce", .hidden = true, .because = "it reduces over all ranks", .reduces = true}},
     {"pytorch_lightning.Strategy.all_gather", "tensor, group=None, sync_grads=False", gathered,
         {.name = "strategy.all_gather", .hidden = true, .because = gathers}},
     {"pytorch_lightning.Strategy.reduce_boolean_decision", "decision, all=True", uniform,
         {.name = "strategy.reduce_boolean_decision",
             .hidden = true,
-            .because = "it sums the answers of all ranks"}},
+            .because = "it sums the answers of all ranks",
+            .reduces = true}},
     {"pytorch_lightning.LightningModule.manual_backward", "loss, *more, **options", nothing,
         {.name = "self.manual_backward", .hidden = true, .because = "it averages the gradients of all ranks"},
         RowKind::method, Operation::framework},

@@ -1,5 +1,7 @@
 #include "libraries/frameworks/lightning_arguments.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -8,6 +10,9 @@
 namespace stepzero::libraries {
 
 namespace {
+
+using interpreter::Reason;
+using interpreter::why;
 
 using LightningKind = LightningSetting::Kind;
 
@@ -161,15 +166,15 @@ void judge_name(const LightningSetting& setting, std::size_t at, std::vector<Lig
       std::begin(former), std::end(former), [&](const Former& each) { return each.name == setting.name; });
   if (old != std::end(former)) {
     into.push_back({at, {},
-        "Since Lightning 2 the Trainer has no argument `" + setting.name + "`: TypeError" +
-            (old->instead.empty() ? "" : ". Today it is " + std::string(old->instead)),
+        old->instead.empty() ? why<Reason::former_of_lightning>(setting.name)
+                             : why<Reason::renamed_by_lightning>(setting.name, old->instead),
         {}, true, true, true});
     return;
   }
   const std::string_view meant = near(setting.name, lightning_arguments());
   into.push_back({at, {},
-      "Lightning's Trainer has no argument `" + setting.name + "`: TypeError" +
-          (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"),
+      meant.empty() ? why<Reason::not_of_lightning>(setting.name)
+                    : why<Reason::other_of_lightning>(setting.name, meant),
       meant, true, !meant.empty(), false});
 }
 
@@ -187,8 +192,8 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
   const auto* old = std::ranges::find(former_strategies, lower, &FormerStrategy::name);
   if (argument.name == "strategy" && old != std::end(former_strategies)) {
     into.push_back({at, {},
-        "Since Lightning 2 the Trainer has no strategy \"" + setting.text + "\": ValueError" +
-            (old->instead.empty() ? "" : ". Today it is \"" + std::string(old->instead) + "\""),
+        old->instead.empty() ? why<Reason::former_strategy>(setting.text)
+                             : why<Reason::renamed_strategy>(setting.text, old->instead),
         {}, false, false, true});
     return;
   }
@@ -203,32 +208,29 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
   std::string listed;
   for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);
   into.push_back({at, {},
-      "`" + setting.name + "=\"" + setting.text +
-          "\"` is none that Lightning's Trainer knows, and it raises" +
-          (meant.empty() ? ": it takes " + listed : ". Did you mean `" + std::string(meant) + "`?"),
+      meant.empty() ? why<Reason::not_known_to_lightning>(setting.name, setting.text, listed)
+                    : why<Reason::other_known_to_lightning>(setting.name, setting.text, meant),
       meant, false, argument.is_closed, false});
 }
 
 void judge_number(const Argument& argument, const LightningSetting& setting, std::size_t at,
     std::vector<LightningMisuse>& into) {
-  const auto tell = [&](std::string_view what) {
-    into.push_back({at, {},
-        "`" + setting.name + "` is " + std::string(what) + ", and Lightning's Trainer refuses another number",
-        {}, false, true, false});
+  const auto tell = [&](interpreter::Refusal refusal) {
+    into.push_back({at, {}, std::move(refusal), {}, false, true, false});
   };
   switch (argument.takes) {
   case Takes::share:
     if (setting.number < 0 || (setting.kind == LightningKind::real && setting.number > 1))
-      tell("a share up to 1.0, or a number of batches as an integer");
+      tell(why<Reason::lightning_share>(setting.name));
     break;
   case Takes::from_minus_one:
-    if (setting.number < -1) tell("-1 for no end, or a number from 0 on");
+    if (setting.number < -1) tell(why<Reason::lightning_end>(setting.name));
     break;
   case Takes::from_zero:
-    if (setting.number < 0) tell("a number from 0 on");
+    if (setting.number < 0) tell(why<Reason::lightning_number>(setting.name, 0));
     break;
   case Takes::from_one:
-    if (setting.number < 1) tell("a number from 1 on");
+    if (setting.number < 1) tell(why<Reason::lightning_number>(setting.name, 1));
     break;
   case Takes::any: break;
   }
@@ -268,12 +270,9 @@ std::vector<LightningMisuse> misuses_of_lightning(std::span<const LightningSetti
     const LightningSetting& one = settings[i];
     if (barebones && one.kind == LightningKind::truth && one.truth &&
         std::find(std::begin(not_bare), std::end(not_bare), one.name) != std::end(not_bare))
-      found.push_back({i, barebones, "`barebones` and `" + one.name + "` exclude each other: ValueError", {},
-          false, true, false});
+      found.push_back({i, barebones, why<Reason::barebones>(one.name), {}, false, true, false});
     if (no_epochs && one.name == "val_check_interval" && one.kind == LightningKind::real)
-      found.push_back({i, no_epochs,
-          "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` has to be an integer then: it raises for a share of an epoch",
-          {}, false, true, false});
+      found.push_back({i, no_epochs, why<Reason::interval_across_epochs>(), {}, false, true, false});
   }
   return found;
 }

@@ -2,6 +2,8 @@
 // program and the rules of configurations share. As Trainer(…) of lightning 2.6 answered.
 #pragma once
 
+#include "interpreter/refusals.hpp"
+
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +24,7 @@ struct LightningSetting {
 struct LightningMisuse {
   std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other;
-  std::string text;
+  interpreter::Refusal refusal;
   std::string_view meant;  // the name, or the value, that looks meant
   bool of_name = false;
   bool is_certain = true;  // whatever else is installed

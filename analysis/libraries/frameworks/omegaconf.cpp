@@ -1,5 +1,7 @@
 // OmegaConf: configurations whose fields are attributes, refer to each other, and may have to be given.
 #include "interpreter/record.hpp"
+
+#include "interpreter/reasons.hpp"
 #include "interpreter/statements/from_file.hpp"
 #include "libraries/frameworks/configuration.hpp"
 #include "libraries/python/data_files.hpp"
@@ -36,11 +38,13 @@ bool is_completed(Call& call, Value whole) {
   return whole.is(Kind::instance) &&
       kept(call.run, *whole.as<Instance>(), values::ConfigurationState::completed);
 }
-void tell_of_field(Call& call, Value whole, std::string text) {
+// `refusal` of whether the command line may give it.
+template <class Refuse> void tell_of_field(Call& call, Value whole, const Refuse& refusal) {
   const bool completed = is_completed(call, whole);
-  if (completed) text += ", unless the command line gives it";
+
   interpreter::ProblemEvent* event = call.run.problem_at(
-      values::ProblemKind::undeclared, call.place, nullptr, std::move(text));
+      values::ProblemKind::undeclared, call.place, nullptr);
+  explain(*event, refusal(completed));
   event->overridable = completed;
   event->row = call.run.library().find(std::string(interpreter::file_origin));
 }
@@ -96,9 +100,8 @@ Value referred(Call& call, Value whole, std::string_view text, int depth) {
           !values::Heap::dict_state(fields)->open &&
           call.run.dict_get(fields, call.run.heap().string(name), Value::none()).is(Kind::none);
       if (is_closed && depth <= 1)
-        tell_of_field(call, whole,
-            "`" + std::string(text) +
-                "` names a key that the configuration does not have: InterpolationKeyError");
+        tell_of_field(
+            call, whole, [&](bool completed) { return why<Reason::interpolated_key>(text, completed); });
       return not_seen(call);
     }
   }
@@ -242,16 +245,17 @@ void judge_field(Call& call, Value key) {
       if (is_to_be_given(call.run.resolve(value)) &&
           !is_completed(call, kept(call, values::ConfigurationState::whole)))
         tell_of_field(call, kept(call, values::ConfigurationState::whole),
-            "`" + name + "` is `???`, which has to be given before it is read: MissingMandatoryValue");
+            [&](bool completed) { return why<Reason::key_to_give>(name, completed); });
       return;
     }
     if (const std::size_t apart = syntax::letters_between(name, known.text());
         apart < least && apart < known.text().size() / 2 + 1)
       meant = known.text(), least = apart;
   }
-  tell_of_field(call, kept(call, values::ConfigurationState::whole),
-      "The configuration has no key `" + name + "`: \"Missing key " + name + "\"" +
-          (meant.empty() ? "" : ". It has `" + std::string(meant) + "`"));
+  tell_of_field(call, kept(call, values::ConfigurationState::whole), [&](bool completed) {
+    return meant.empty() ? why<Reason::configuration_key>(name, name, completed)
+                         : why<Reason::other_configuration_key>(name, name, meant, completed);
+  });
 }
 // Does the program write `cfg.name`, and ask for no attribute in another way?
 bool is_written_out(Call& call, std::string_view name) {

@@ -1,5 +1,7 @@
 // The Trainer of transformers. Read in the source of 5.23 and asked: tests/frameworks.
 #include "libraries/frameworks/counted_steps.hpp"
+
+#include "interpreter/reasons.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/trainer_settings.hpp"
 
@@ -38,11 +40,11 @@ Value trainer_made(Call& call) {
     const std::string_view text = name.text();
     if (std::ranges::find(of_trainer, text) != std::end(of_trainer)) continue;
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
-    event->text = "The Trainer takes no argument `" + std::string(text) +
-        "`, and raises a TypeError when it is made";
     const auto* instead = std::ranges::find(
         meant, text, &std::pair<std::string_view, std::string_view>::first);
-    if (instead != std::end(meant)) event->text += ". Call it `" + std::string(instead->second) + "`";
+    explain(*event,
+        instead == std::end(meant) ? why<Reason::not_of_trainer>(text)
+                                   : why<Reason::other_of_trainer>(text, instead->second));
     if (call.expr)
       for (const syntax::Keyword& each : call.expr->keywords)
         if (each.name.text() == text) event->place = {call.place.chunk, each.span};

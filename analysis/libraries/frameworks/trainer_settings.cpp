@@ -3,6 +3,8 @@
 // transformers 5.23.
 #include "libraries/frameworks/trainer_settings.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "libraries/frameworks/counted_steps.hpp"
 #include "libraries/frameworks/frameworks.hpp"
 #include "libraries/frameworks/training_arguments.hpp"
@@ -34,8 +36,9 @@ TrainingSetting training_setting(Call& call, std::string_view name, Value value)
 void judge(Call& call, const std::vector<TrainingSetting>& settings, bool of_sequences, bool all_seen,
     bool names, ArgumentChecks& found, std::string_view file = {}) {
   for (const TrainingMisuse& misuse : misuses_of_training(settings, of_sequences, all_seen, names))
-    found.add(settings[misuse.at].name, (file.empty() ? "" : "`" + std::string(file) + "`: ") + misuse.text,
-        misuse.is_certain, call.row);
+    found.add(settings[misuse.at].name,
+        file.empty() ? misuse.refusal : why<Reason::of_file>(file, misuse.refusal), misuse.is_certain,
+        call.row);
 }
 
 // ---------------------------------------------------------------- DeepSpeed's configuration
@@ -103,11 +106,10 @@ void judge_configuration(
       continue;
     std::string key;
     for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
-    const std::string written = "`" + std::string(pair.argument) + "=" + displayed(here) + "`" +
-        (given == settings.end() ? ", which is the default," : "");
+
     found_in.add(given == settings.end() ? "deepspeed" : std::string(pair.argument),
-        written + " is not what the configuration says of `" + key + "`, which is " + displayed(there) +
-            ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in",
+        why<Reason::other_than_configured>(
+            pair.argument, displayed(here), given == settings.end(), key, displayed(there)),
         true, *call.run.library().find("transformers.TrainingArguments.$deepspeed"));
   }
 }
@@ -201,11 +203,10 @@ template <program::DataFormat format> Value parsed_file(Call& call) {
   ArgumentChecks found;
   // The call fails over the first; what stands in the file beside it is told with it.
   if (strict && all.all_seen && !unused.empty()) {
-    std::string text = "`" + name + "` has " + unused +
-        ", which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`";
+    interpreter::Refusal refusal = why<Reason::unused_keys>(name, unused);
     for (const TrainingMisuse& misuse : misuses_of_training(settings, all.of_sequences, true, false))
-      text += ". Besides, " + misuse.text;
-    found.add({}, std::move(text), true, inner.row);
+      refusal = why<Reason::besides>(refusal, misuse.refusal);
+    found.add({}, std::move(refusal), true, inner.row);
   } else {
     judge(inner, settings, all.of_sequences, true, false, found, name);
   }

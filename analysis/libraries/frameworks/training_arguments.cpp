@@ -1,5 +1,7 @@
 #include "libraries/frameworks/training_arguments.hpp"
 
+#include "interpreter/reasons.hpp"
+
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -8,6 +10,9 @@
 namespace stepzero::libraries {
 
 namespace {
+
+using interpreter::Reason;
+using interpreter::why;
 
 constexpr TrainingArgument all[] = {
 #include "libraries/frameworks/training_arguments.inc"
@@ -160,20 +165,16 @@ private:
     if (is_former_training_choice(one.name, one.text)) {
       TrainingMisuse& misuse = found_.emplace_back();
       misuse.at = i, misuse.is_certain = false, misuse.is_former = true;
-      misuse.text = "Since transformers 5 `" + one.name + "` is not \"" + one.text +
-          "\" any more: ValueError";
+      misuse.refusal = why<Reason::former_choice>(one.name, one.text);
     } else if (!known->choices.empty() && !is_choice(known->choices, one.text)) {
       const std::string_view meant = near_choice(known->choices, one.text);
       found_.push_back({i, {},
-          "`" + one.name + "` is not \"" + one.text + "\": ValueError. " +
-              (meant.empty() ? "It is one of " + listed(known->choices)
-                             : "Did you mean \"" + std::string(meant) + "\"?"),
+          meant.empty() ? why<Reason::not_among_choices>(one.name, one.text, listed(known->choices))
+                        : why<Reason::other_choice>(one.name, one.text, meant),
           meant, !meant.empty() || one.name.ends_with("_strategy")});
     } else if (known->choices.empty() && (known->type == "int" || known->type == "float")) {
-      found_.push_back({i, {},
-          "`" + one.name + "` takes a number, and \"" + one.text +
-              "\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises TypeError",
-          {}, std::ranges::find(always_read, one.name) != std::end(always_read)});
+      found_.push_back({i, {}, why<Reason::number_as_text>(one.name, one.text), {},
+          std::ranges::find(always_read, one.name) != std::end(always_read)});
     }
   }
   void judge_name(std::size_t i) {
@@ -189,34 +190,28 @@ private:
       if (today && one.kind == TrainingKind::text && !today->choices.empty() &&
           !is_choice(today->choices, one.text)) {
         found_.push_back({i, {},
-            "`" + name + "` is not \"" + one.text + "\": ValueError. It is one of " + listed(today->choices) +
-                ", and since transformers " + std::string(old->since) + " `" + std::string(old->instead) +
-                "`",
+            why<Reason::former_name_and_choice>(
+                name, one.text, listed(today->choices), old->since, old->instead),
             {}, true});
         return;
       }
       found_.push_back({i, {},
-          "Since transformers " + std::string(old->since) + " the Trainer's arguments have no `" + name +
-              "`: TypeError" +
-              (old->instead.empty() ? "" : ". Today it is `" + std::string(old->instead) + "`"),
+          old->instead.empty() ? why<Reason::former_name>(old->since, name)
+                               : why<Reason::renamed>(old->since, name, old->instead),
           renames ? old->instead : std::string_view(), false, false, true});
       return;
     }
     const std::string_view meant = near_training_argument(name, !names_);
     if (meant.empty() && !names_) return;
     found_.push_back({i, {},
-        "The Trainer's arguments have no `" + name + "`" +
-            (meant.empty() ? " in transformers 5.23: TypeError"
-                           : ": TypeError. Did you mean `" + std::string(meant) + "`?"),
+        meant.empty() ? why<Reason::no_training_argument>(name)
+                      : why<Reason::other_training_argument>(name, meant),
         meant, names_ && !meant.empty()});
   }
 
   void refuse_both(std::string_view one, std::string_view other, std::string_view quote) {
     if (!is_on(one) || !is_on(other)) return;
-    found_.push_back({*index(other), index(one),
-        "`" + std::string(one) + "` and `" + std::string(other) +
-            "` are both on, and the Trainer refuses them: \"" + std::string(quote) + "\"",
-        {}, true, true});
+    found_.push_back({*index(other), index(one), why<Reason::both_on>(one, other, quote), {}, true, true});
   }
   void judge_best() {
     const auto saves = text("save_strategy", "steps"), evaluates = text("eval_strategy", "no");
@@ -224,13 +219,10 @@ private:
     const std::size_t at = *index("load_best_model_at_end");
     const auto other = index("eval_strategy") ? index("eval_strategy") : index("save_strategy");
     if (*saves != *evaluates) {
-      const auto said = [&](std::string_view name, const std::string& value) {
-        return "`" + std::string(name) + "` is \"" + value + "\"" + (setting(name) ? "" : " by default");
-      };
+
       found_.push_back({at, other,
-          "`load_best_model_at_end` takes the best of the checkpoints that were evaluated, but " +
-              said("eval_strategy", *evaluates) + " and " + said("save_strategy", *saves) +
-              ": ValueError. Let both be the same",
+          why<Reason::best_of_strategies>(
+              *evaluates, !setting("eval_strategy"), *saves, !setting("save_strategy")),
           {}, true, true});
       return;
     }
@@ -239,10 +231,8 @@ private:
     const double eval = setting("eval_steps") ? number("eval_steps", 0).value_or(0) : all_seen_ ? logging : 0;
     if (*saves != "steps" || eval < 1 || save < 1 || std::fmod(save, eval) == 0) return;
     found_.push_back({at, index("save_steps") ? index("save_steps") : index("eval_steps"),
-        "`load_best_model_at_end` needs each saved checkpoint to be evaluated, but `save_steps` of " +
-            std::to_string(static_cast<std::int64_t>(save)) + " is no multiple of `eval_steps` of " +
-            std::to_string(static_cast<std::int64_t>(eval)) + ": ValueError",
-        {}, true, true});
+        why<Reason::best_of_steps>(static_cast<std::int64_t>(save), static_cast<std::int64_t>(eval)), {},
+        true, true});
   }
   void judge_plateau() {
     const TrainingSetting* schedule = setting("lr_scheduler_type");
@@ -252,17 +242,14 @@ private:
         *evaluates != "no")
       return;
     found_.push_back({*index("lr_scheduler_type"), index("eval_strategy"),
-        "`lr_scheduler_type` \"" + schedule->text +
-            "\" follows the evaluation, and `eval_strategy` is \"no\": ValueError",
-        {}, true, true});
+        why<Reason::schedule_of_evaluation>(schedule->text), {}, true, true});
   }
   void judge_prefetch() {
     const TrainingSetting* prefetch = setting("dataloader_prefetch_factor");
     const auto workers = number("dataloader_num_workers", 0);
     if (!prefetch || prefetch->kind != TrainingKind::number || !workers || *workers != 0) return;
     found_.push_back({*index("dataloader_prefetch_factor"), index("dataloader_num_workers"),
-        "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError", {},
-        true, true});
+        why<Reason::trainer_prefetch>(), {}, true, true});
   }
 
   void judge_warmup() {
@@ -270,15 +257,12 @@ private:
     // What is below 1 is a part of all steps.
     if (!setting("warmup_steps") || !setting("max_steps") || all < 1 || warmup <= all) return;
     found_.push_back({*index("warmup_steps"), index("max_steps"),
-        "`warmup_steps` of " + std::to_string(static_cast<std::int64_t>(warmup)) +
-            " is more than `max_steps` of " + std::to_string(static_cast<std::int64_t>(all)) +
-            ": the training ends before the learning rate is reached. Warm up for a part of the steps",
-        {}, false, true});
+        why<Reason::warmup_beyond_end>(static_cast<std::int64_t>(warmup), static_cast<std::int64_t>(all)), {},
+        false, true});
   }
   void judge_cache() {
     if (!is_on("use_cache") || !is_on("gradient_checkpointing")) return;
-    found_.push_back({*index("use_cache"), index("gradient_checkpointing"),
-        "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\". Set `use_cache=False`",
+    found_.push_back({*index("use_cache"), index("gradient_checkpointing"), why<Reason::cache_switched_off>(),
         {}, false, true});
   }
 
@@ -293,10 +277,10 @@ private:
       if (word.empty() || is_choice(sharding_words, word)) continue;
       const std::string_view meant = near_choice(sharding_words, word);
       found_.push_back({*index("fsdp"), {},
-          "`fsdp` has no option \"" + std::string(word) + "\": ValueError. " +
-              (!meant.empty() ? "Did you mean \"" + std::string(meant) + "\"?"
-                      : word.find(',') != std::string_view::npos ? "Blanks stand between the options"
-                                                                 : "It is made of " + listed(sharding_words)),
+          !meant.empty() ? why<Reason::other_sharding>(word, meant)
+              : word.find(',') != std::string_view::npos
+              ? why<Reason::sharding_without_blanks>(word)
+              : why<Reason::no_sharding>(word, listed(sharding_words)),
           {}, true, true});
       return;
     }

@@ -3,6 +3,8 @@
 // settings over.
 #pragma once
 
+#include "interpreter/refusals.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -45,7 +47,7 @@ struct TrainingSetting {
 struct TrainingMisuse {
   std::size_t at = 0;  // of the settings
   std::optional<std::size_t> other = {};
-  std::string text = {};
+  interpreter::Refusal refusal = {};
   std::string_view meant = {};  // the name, or the value, that looks meant
   bool is_certain = true;       // in every version, whatever else is set
   bool is_of_several = false;   // none of the settings is wrong by itself

@@ -60,9 +60,8 @@ Value array_of_tensor(Op& op) {
   // Whoever calls what nobody calls here may switch gradients off.
   if (from && !op.run.in_roots() && op.run.heap().requires_grad(*from) == Known::yes &&
       op.flag("force") == Known::no) {
-    const Value made = op.fail(ProblemKind::array_of_history,
-        op.name("input") +
-            " requires a gradient, and `numpy()` refuses it: \"Can't call numpy() on Tensor that requires grad\". Write `.detach()` first, or compute it under `torch.no_grad()`");
+    const Value made = op.fail(
+        ProblemKind::array_of_history, why<Reason::numpy_of_gradient>(op.name("input")));
     const syntax::Expr* subject = op.expression("input");
     // What is brought to the CPU first is detached before.
     if (subject &&
@@ -74,8 +73,7 @@ Value array_of_tensor(Op& op) {
   if (from && from->device && op.flag("force") == Known::no) {
     const values::Device* host = op.run.heap().device("cpu").as<values::Device>();
     const Op::Apart apart = op.devices_apart(*from->device, *host);
-    const std::string told = op.name("input") + " is on " + code(apart.one) +
-        ", and `numpy()` reads the memory of the CPU alone: \"can't convert cuda:0 device type tensor to numpy\". Write `.cpu()` first";
+    const interpreter::Refusal refusal = why<Reason::numpy_of_device>(op.name("input"), apart.one);
     // Of a model that nobody constructs here nothing is said.
     const symbolic::Cond model = op.run.named_condition(
         values::DeviceCondition::model_on_gpu, symbolic::Sharing::uniform);
@@ -84,9 +82,9 @@ Value array_of_tensor(Op& op) {
       op.s.parts(apart.when, [](Int) {}, [&](symbolic::Cond part) { of_model = of_model || part == model; });
     if (of_model) return unknown_of(op.call);
     if (!apart.one.empty() && apart.when) {
-      op.fail_when(apart.when, ProblemKind::device, told);
+      op.fail_when(apart.when, ProblemKind::device, refusal);
     } else if (!apart.one.empty()) {
-      const Value made = op.fail(ProblemKind::device, told);
+      const Value made = op.fail(ProblemKind::device, refusal);
       op.suggest_append("input", ".cpu()", true);
       return made;
     }
@@ -262,9 +260,7 @@ Value array(Call& call) {
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   if (const TensorState* state = op.tensor(data)) {
     if (!call.run.in_roots() && call.run.heap().requires_grad(*state) == Known::yes)
-      return op.fail(ProblemKind::array_of_history,
-          op.name("object") +
-              " requires a gradient, and no array is made of it: \"Can't call numpy() on Tensor that requires grad\". Write `.detach()` first, or compute it under `torch.no_grad()`");
+      return op.fail(ProblemKind::array_of_history, why<Reason::array_of_gradient>(op.name("object")));
     return array_of(call, state->shape, dtype_asked(op, state->dtype), {data});
   }
   if (!data.is(Kind::list) && !data.is(Kind::tuple)) return unknown_of(call);

@@ -47,9 +47,9 @@ std::string with_article(std::string_view type) {
   if (type == "int") return "an `int`";
   return type == "float" || type == "bool" ? "a `" + std::string(type) + "`" : std::string(type);
 }
-interpreter::ProblemEvent& refuse(Call& call, std::string text) {
+interpreter::ProblemEvent& refuse(Call& call, interpreter::Refusal refusal) {
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::process_text, call);
-  event->text = std::move(text);
+  explain(*event, std::move(refusal));
   return *event;
 }
 std::optional<std::int64_t> number_of(std::string_view text) {
@@ -98,10 +98,7 @@ Value run_command(Call& call) {
   for (std::size_t i = 0; handed && i < handed->size(); ++i) {
     const Value word = call.run.resolve((*handed)[i]);
     if (const std::string_view type = type_name(call.run, word); !type.empty()) {
-      refuse(call,
-          "Part " + std::to_string(i) + " of the command is " + with_article(type) +
-              ", but a command takes only text: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`")
-          .operands = {word};
+      refuse(call, why<Reason::part_of_command>(i, with_article(type))).operands = {word};
       break;
     }
   }
@@ -134,9 +131,7 @@ Value store_made(Call& call) {
   const Value port = call.run.resolve(call.at(1));
   if (const auto number = port.is(Kind::integer) ? call.run.symbols().value(port.integer()) : std::nullopt;
       number && (*number > last_port || *number < 0))
-    refuse(call,
-        "There is no port " + std::to_string(*number) +
-            ": the highest is 65535, so the store cannot be created. Choose a lower port");
+    refuse(call, why<Reason::port_of_store>(*number));
   return {};
 }
 
@@ -179,9 +174,7 @@ void judge_address(Call& call, Value address) {
       std::min(address.text().find_last_of(':') + 1, address.text().size()));
   port = port.substr(0, port.find_first_of("/?"));
   if (const auto number = number_of(port); number && (*number > last_port || *number < 0))
-    refuse(call,
-        "There is no port " + std::string(port) +
-            ": the highest is 65535, so `init_process_group` cannot listen there. Choose a lower port");
+    refuse(call, why<Reason::port_of_group>(port));
 }
 
 void judge_variable(Call& call, std::string_view key, Value value) {
@@ -189,12 +182,11 @@ void judge_variable(Call& call, std::string_view key, Value value) {
   if (const std::string_view type = type_name(call.run, value); !type.empty()) {
     const bool of_type = type == "int" || type == "float" || type == "bool";
     refuse(call,
-        (key.empty() ? std::string("The variable") : "`" + std::string(key) + "`") + " is set to " +
-            with_article(type) + ", but environment variables hold text: \"str expected, not " +
-            (of_type                 ? std::string(type)
-                    : type == "None" ? std::string("NoneType")
-                                     : std::string(type.substr(type.find(' ') + 1))) +
-            "\". Wrap it in `str(…)`")
+        why<Reason::variable_kind>(key.empty() ? std::string("The variable") : values::code(key),
+            with_article(type),
+            of_type              ? type
+                : type == "None" ? "NoneType"
+                                 : type.substr(type.find(' ') + 1)))
         .operands = {value};
     return;
   }
@@ -211,10 +203,7 @@ void judge_variable(Call& call, std::string_view key, Value value) {
   if (key == "MASTER_PORT" && value.is(Kind::string))
     if (const auto number = number_of(value.text()); number && (*number > last_port || *number < 0))
       // The group may be made without this variable.
-      refuse(call,
-          "`MASTER_PORT` is " + std::string(value.text()) +
-              ", but the highest port is 65535: `init_process_group` cannot listen there. Choose a lower port")
-          .overridable = true;
+      refuse(call, why<Reason::port_of_variable>(value.text())).overridable = true;
 }
 
 std::vector<Row> process_rows() {

@@ -163,9 +163,8 @@ void declare(Call& call, std::string_view destination) {
 // `type=bool` is the truth of a text, and every text but the empty one is true.
 void judge_type(Call& call, std::string_view destination, Value type) {
   if (!type || !type.is(Kind::library) || type.as<values::LibrarySymbol>()->path != "builtins.bool") return;
-  call.run.problem(values::ProblemKind::truth_of_text, call)->text =
-      "`type=bool` takes every text for true: with `--" + std::string(destination) +
-      " False` the option is true. Use `action=\"store_true\"`, or argparse.BooleanOptionalAction";
+  explain(
+      *call.run.problem(values::ProblemKind::truth_of_text, call), why<Reason::bool_of_text>(destination));
 }
 Value add_argument(Call& call) {
   std::string destination;
@@ -283,8 +282,7 @@ void judge_always_on(Call& call, std::string_view destination, const values::Tup
     return;
   auto* problem = call.run.problem(values::ProblemKind::truth_of_text, call);
   problem->place = entry.born;
-  problem->text = "`store_true` with `default=True` is always on: nothing on the command line switches `" +
-      std::string(destination) + "` off. Use `action=argparse.BooleanOptionalAction`";
+  explain(*problem, why<Reason::flag_always_on>(destination));
 }
 
 Value arguments_of_program(Call& call) {

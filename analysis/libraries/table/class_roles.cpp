@@ -103,11 +103,6 @@ std::string_view reduction_of(values::Value operation) {
   return !of.empty() && values::last_name(of) == "ReduceOp" ? values::last_name(path) : std::string_view{};
 }
 
-bool reduces(const values::Row& collective) {
-  return collective.operation == values::Operation::collective &&
-      values::last_name(collective.path).find("reduce") != std::string_view::npos;
-}
-
 std::vector<std::string_view> names_with_roles() {
   std::vector<std::string_view> names;
   for (const OfClass& each : class_roles) names.push_back(each.path);

@@ -43,11 +43,6 @@ symbolic::Answer keeps_gradients(values::Value strategy);
 std::string_view reduction_of(values::Value operation);
 // … and what is done where none is given.
 constexpr std::string_view usual_reduction = "SUM";
-// Does the collective make one result of what several ranks have?
-bool reduces(const values::Row& collective);
-
-// What the names of optimizers and of their schedules begin with.
-constexpr std::string_view optimizers = "torch.optim.";
 
 // The name under which the record has the condition that there is a process group.
 constexpr std::string_view group_condition = "torch.distributed.is_initialized";

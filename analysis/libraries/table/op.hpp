@@ -3,7 +3,7 @@
 // by.
 #pragma once
 
-#include "interpreter/refusals.hpp"
+#include "interpreter/reasons.hpp"
 #include "libraries/table/shapes.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -226,9 +226,7 @@ public:
   // What the tensors and numbers among these arguments come to together.
   values::Dtype promoted(std::initializer_list<std::string_view> names) const;
   // The operation cannot succeed on any run that gets here. The refusal says why in types
-  // (interpreter/refusals.hpp); a text, where no other operator refuses like it, is one or two whole
-  // sentences without the last full stop. The origins of the given dimensions are told, too. Answers
-  // unknown().
+  // (interpreter/refusals.hpp). The origins of the given dimensions are told, too. Answers unknown().
   Value fail(values::ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because = {});
   // The usual refusals, of the operand that this parameter names.
   Value refuse_shape(values::ProblemKind kind, interpreter::ShapeNeed need, std::string_view parameter);
@@ -271,11 +269,8 @@ public:
   void suggest_append(std::string_view parameter, std::string_view suffix, bool sure, std::string title = {});
   // Calls the method of that name instead.
   void suggest_method(std::string_view method);
-  // Writes `text` in the place of the argument.
-  void suggest_replace(std::string_view parameter, std::string text, bool sure, std::string title = {});
 
   // ------------------------------------------------------------ words
-  std::string words(const Shape& shape) const;  // "`[B, 3, 32]`"
   std::string words(const Dim& dim) const;
   std::string name(
       std::string_view parameter) const;  // the user's text of the argument as code: "`x`", or "the input"

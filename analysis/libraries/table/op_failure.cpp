@@ -40,10 +40,7 @@ interpreter::ProblemEvent& Op::refuse(ProblemKind kind) {
 
 void Op::tell(ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
   auto* problem = problem_ = run.problem(kind, call, unless_, std::exchange(raises_, {}));
-  if (auto* text = std::get_if<std::string>(&refusal))
-    problem->text = std::move(*text);
-  else
-    problem->refusal = std::make_shared<const interpreter::RefusalBox>(std::move(refusal));
+  explain(*problem, std::move(refusal));
   for (const Value& value : tensors()) {
     if (problem->operands.size() == 4) break;
     problem->operands.push_back(value);
@@ -185,7 +182,7 @@ bool Op::on_one_device() {
   constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
   struct Placed {
     std::string_view parameter;
-    std::string text;
+    interpreter::PlacedOperand operand;
     const values::Device* device = nullptr;
     bool may_be_number = false;  // nothing says that it has dimensions
     Value value;
@@ -199,7 +196,8 @@ bool Op::on_one_device() {
     return weight && weight->shape.dims.size() > 1;
   };
   const bool takes_dims = own == OpSemantics::product || own == OpSemantics::linear || has_matrix("weight");
-  const auto look = [&](std::string_view parameter, Value value, std::string text, bool part = false) {
+  const auto look = [&](std::string_view parameter, Value value, interpreter::PlacedOperand operand,
+                        bool part = false) {
     const TensorState* state = tensor(value);
     const values::Device* device = state ? state->device : nullptr;
     if (part && value.is(Kind::choice)) device = device_of_choice(*this, value);
@@ -221,7 +219,7 @@ bool Op::on_one_device() {
         by == OpSemantics::div || by == OpSemantics::power;
     const bool may_be_number = !(joins && part) && !(takes_dims && !parameter.empty()) && combined &&
         !state->shape.ndim_known && !has_dims(*this, *state);
-    const Placed here{parameter, std::move(text), device, may_be_number, value};
+    const Placed here{parameter, std::move(operand), device, may_be_number, value};
     if (!first) {
       first = here;
       return true;
@@ -233,15 +231,15 @@ bool Op::on_one_device() {
       return true;
     }
     if (may_be_number && apart.other == "cpu") return true;
-    const std::string told = first->text + " is on " + code(apart.one) + " and " + here.text + " is on " +
-        code(apart.other);
+    const interpreter::Refusal refusal = interpreter::DevicesApart{
+        first->operand, std::string(apart.one), here.operand, std::string(apart.other)};
     const Placed& left = apart.one == "cpu" ? *first : here;
     if (apart.when) {
-      fail_when(apart.when, ProblemKind::device, told);
+      fail_when(apart.when, ProblemKind::device, refusal);
       relate_making(*this, problem_, left.value, apart);
       return true;
     }
-    fail(ProblemKind::device, told);
+    fail(ProblemKind::device, refusal);
     relate_making(*this, problem_, left.value, apart);
     const bool moves_first = values::is_cpu(first->device);
     const Placed &moved = moves_first ? *first : here, &other = moves_first ? here : *first;
@@ -257,8 +255,10 @@ bool Op::on_one_device() {
   };
   for (const std::string_view held : {"weight", "weight_ih", "weight_ih_l0", "in_proj_weight", "pos_weight"})
     if (const Value weight = kept(held); weight &&
-        !look(
-            {}, weight, held == "pos_weight" ? "The `pos_weight` of " + taker() : "The weight of " + taker()))
+        !look({}, weight,
+            {held == "pos_weight" ? interpreter::PlacedOperand::pos_weight
+                                  : interpreter::PlacedOperand::weight,
+                taker()}))
       return false;
   const auto& parameters = call.row.parameters;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
@@ -269,15 +269,15 @@ bool Op::on_one_device() {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items
                                                : value.as<values::Tuple>()->items;
       for (std::size_t k = 0; k < items.size() && k < 64; ++k)
-        if (!look({}, run.resolve(items[k]), "part " + std::to_string(k) + " of " + name(parameter), true))
+        if (!look({}, run.resolve(items[k]), {interpreter::PlacedOperand::part, name(parameter), k}, true))
           return false;
-    } else if (!look(parameter, value, name(parameter))) {
+    } else if (!look(parameter, value, {interpreter::PlacedOperand::operand, name(parameter)})) {
       return false;
     }
   }
   if (semantics_of(call.row) == OpSemantics::product)
     for (std::size_t i = 0; i < call.rest.size(); ++i)
-      if (!look({}, run.resolve(call.rest[i]), (first ? "operand " : "Operand ") + std::to_string(i + 1)))
+      if (!look({}, run.resolve(call.rest[i]), {interpreter::PlacedOperand::numbered, {}, i + 1}))
         return false;
   return true;
 }
@@ -289,7 +289,7 @@ void Op::suspect(const interpreter::ProblemEvent& prepared) {
   problem->row = prepared.row;
   problem->expr = prepared.expr;
   problem->node = prepared.node;
-  problem->text = prepared.text;
+
   problem->refusal = prepared.refusal;
   problem->sizes = prepared.sizes;
   problem->evidence = prepared.evidence;
@@ -347,16 +347,8 @@ void Op::suggest_method(std::string_view method) {
       std::string(whole.substr(0, whole.size() - name.size())) + std::string(method),
       "Call " + std::string(method), true});
 }
-void Op::suggest_replace(std::string_view parameter, std::string text, bool sure, std::string title) {
-  const syntax::Expr* expr = problem_ ? expression(parameter) : nullptr;
-  if (!expr) return;
-  if (title.empty()) title = "Replace " + name(parameter) + " by " + text;
-  problem_->suggested_edits.push_back(
-      {interpreter::SuggestedEdit::How::replace, parameter, expr, std::move(text), std::move(title), sure});
-}
 
 std::string Op::words(const Dim& d) const { return values::size_text(s, d); }
-std::string Op::words(const Shape& shape) const { return code(values::shape_text(s, shape)); }
 const syntax::Expr* Op::expression(std::string_view parameter) const {
   auto at = index(parameter);
   if (at < 0) return nullptr;

@@ -88,9 +88,7 @@ Value Op::fresh(const Shape& shape, Dtype dtype, bool random) {
   run.heap().set_no_grad(state);
   state.requires_grad = flag("requires_grad");
   if (state.requires_grad == Known::yes && dtype != Dtype::unknown && category(dtype) < 2)
-    return fail(ProblemKind::dtype,
-        "Only tensors of floating point and complex numbers can require gradients, but this one is " +
-            code(values::name(dtype)) + ". Give it a `dtype`, or write its numbers as floats");
+    return fail(ProblemKind::dtype, why<Reason::gradient_of_dtype>(dtype));
   return libraries::result(call, std::move(state));
 }
 

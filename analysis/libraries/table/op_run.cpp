@@ -260,9 +260,7 @@ bool fits_out(Op& op, Value out, Value made) {
       if (const TensorState* part = op.tensor(op.run.resolve(from[i])); part && part->dtype == Dtype::int64)
         if (const TensorState* target = op.tensor(op.run.resolve(into[i]));
             target && target->dtype != Dtype::unknown && values::is_floating(target->dtype)) {
-          op.fail(ProblemKind::dtype,
-              "The indices are `int64`, and the tensor that `out` names for them is " +
-                  code(values::name(target->dtype)));
+          op.fail(ProblemKind::dtype, why<Reason::indices_dtype>(target->dtype));
           return false;
         }
     return true;

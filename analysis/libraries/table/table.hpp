@@ -3,6 +3,7 @@
 #pragma once
 
 #include "interpreter/library.hpp"
+#include "interpreter/reasons.hpp"
 #include "interpreter/runtime.hpp"
 
 #include <span>
@@ -13,7 +14,9 @@
 namespace stepzero::libraries {
 
 using interpreter::Call;
+using interpreter::Reason;
 using interpreter::Runtime;
+using interpreter::why;
 using values::CollectiveInfo;
 using values::Operation;
 using values::Row;

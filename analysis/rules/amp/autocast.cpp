@@ -41,7 +41,7 @@ std::optional<Autocast> as_autocast(
   const Value enabled = instance->attributes.value(syntax::Name(values::ContextState::enabled));
   found.enabled = !enabled ? Answer::yes : Answer::unknown;
   if (enabled.is(Kind::unknown) && !enabled.as<values::Unknown>()->name.empty())
-    found.when = " whenever `" + std::string(enabled.as<values::Unknown>()->name) + "`";
+    found.when = " when `" + std::string(enabled.as<values::Unknown>()->name) + "`";
   if (enabled.is(Kind::boolean)) {
     found.enabled = record.symbols.decide(enabled.condition());
     const Cond condition = enabled.condition();
@@ -51,7 +51,7 @@ std::optional<Autocast> as_autocast(
       found.if_there = true;
     }
     const std::string text = record.symbols.text(condition);
-    if (found.enabled == Answer::unknown && !text.empty()) found.when = " whenever `" + text + "`";
+    if (found.enabled == Answer::unknown && !text.empty()) found.when = " when `" + text + "`";
   }
   // A region of a dry run of a loop, whose making was taken back.
   if (!instance->attributes.value(syntax::Name(values::ContextState::device_type))) return std::nullopt;

@@ -55,14 +55,15 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
     const TensorState* mask = made.states[each.at];
     if (mask->dtype != values::Dtype::boolean || mask->poisoned) continue;
     const std::string means = code(std::string(each.name)) +
-        (each.shows ? " is True where a position may be attended to" : " is True where a position is hidden");
+        (each.shows ? " is `True` where a position may be attended to"
+                    : " is `True` where a position is hidden");
     std::string told;
     Place where_made;
     if (const auto positions = position_mask(record, mask)) {
       // Of positions that equal a number, or follow a length, nobody attends to these alone.
       const bool of_padding = positions->number ? !positions->inverted : positions->inverted;
       if (of_padding != each.shows) continue;
-      told = means + ", and this mask is True " + where(record, *positions) +
+      told = means + ", and this mask is `True` " + where(record, *positions) +
           (each.shows ? ": attention is left to these positions alone"
                       : ": attention is left to the others alone") +
           ". Negate the mask.";
@@ -71,7 +72,7 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
       // Below the diagonal lies the past.
       const bool of_future = !half->lower && half->diagonal >= 0;
       if (each.shows ? !(of_future && half->diagonal > 0) : !(half->lower && half->diagonal >= 0)) continue;
-      told = means + ", and this mask is True " +
+      told = means + ", and this mask is `True` " +
           (half->lower
                   ? "on and below the diagonal: each position sees only what comes after it, and the last one nothing"
                   : "above the diagonal: each position attends only to what comes after it") +

@@ -134,13 +134,13 @@ public:
     if (low && high && *low > *high)
       return tell(place,
           "`low_freq_factor` is " + in_digits(*low) + " and `high_freq_factor` " + in_digits(*high) +
-              ": the low one has to be the smaller, or the blend between them divides by a negative number");
+              ": the low one must be the smaller, or the blend between them divides by a negative number");
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
     // Equal ones make a ramp of one step, as Kimi K2 has it.
     if (fast && slow && *fast < *slow)
       return tell(place,
           "`beta_fast` is " + in_digits(*fast) + " and `beta_slow` " + in_digits(*slow) +
-              ": the fast one has to be the larger");
+              ": the fast one must be the larger");
     lengths(dict, around, place);
     contexts(dict, around, place, name);
   }
@@ -205,7 +205,7 @@ private:
     if (*context > *old * *factor * 1.001)
       tell(place,
           "A factor of " + in_digits(*factor) + " on " + in_digits(*old) + " positions reaches " +
-              in_digits(*old * *factor) + ", and max_position_embeddings is " + in_digits(*context));
+              in_digits(*old * *factor) + ", but `max_position_embeddings` is " + in_digits(*context));
   }
   void tell(Place place, const std::string& message) {
     if (once_(place)) report_.add(Severity::warning, place, nullptr, message + ".");

@@ -1,10 +1,13 @@
 // call/no-key: a key is read that the dict has not.
 #include "rules/rule.hpp"
+
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
 #include "rules/specialized.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace stepzero::rules::call::no_key {
 
@@ -18,11 +21,10 @@ struct Read {
   Severity severity;
   std::string message;
 
+  const interpreter::NoSuchKey* refusal;
+
   // Which key is missing among which: the same wherever a dict of these keys is read.
-  std::string_view cause() const {
-    const std::string_view text = problem->text;
-    return text.substr(std::min(text.find(" has no key "), text.size()));
-  }
+  auto cause() const { return std::tie(refusal->key, refusal->keys); }
 };
 
 std::vector<Fix> fixes_of(const Record& record, const ProblemEvent& problem) {
@@ -65,12 +67,13 @@ void tell(const Record& record, Report& report, std::span<const Read> reads) {
 void check(const Record& record, Report& report) {
   std::vector<Read> reads;
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
-    if (problem.problem != values::ProblemKind::no_attribute || problem.text.empty() ||
+    const auto* refusal = refusal_of<interpreter::NoSuchKey>(problem);
+    if (problem.problem != values::ProblemKind::no_attribute || !refusal ||
         reporting_rule_of(record, problem) != "call/no-key")
       return;
-    std::string message = problem.text;
+    std::string message = text_of(record, problem);
     if (const auto severity = qualify(record, problem, root, Severity::error, message))
-      reads.push_back({&problem, *severity, std::move(message)});
+      reads.push_back({&problem, *severity, std::move(message), refusal});
   });
   std::ranges::stable_sort(reads, {}, &Read::severity);
   std::ranges::stable_sort(reads, {}, &Read::cause);

@@ -264,7 +264,7 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& checkp
 // Is the training continued from the file: is the state of an optimizer loaded from it as well?
 bool is_continued(const CheckpointRoot& checkpoint_root, const FileUse& load) {
   return std::ranges::any_of(checkpoint_root.put, [&](const FileUse& put) {
-    return !put.event->arguments.empty() && put.event->row->path.starts_with(libraries::optimizers) &&
+    return !put.event->arguments.empty() && put.event->row->of_optimizer &&
         loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
   });
 }

@@ -2,6 +2,8 @@
 // or in a file of YAML.
 #include "libraries/frameworks/lightning_arguments.hpp"
 
+#include "rules/shape/refusal_text.hpp"
+
 #include "rules/config/lightning_files.hpp"
 #include "rules/launch/pins.hpp"
 #include "rules/rule.hpp"
@@ -14,6 +16,7 @@ extern const Rule rule;
 
 namespace {
 
+using interpreter::Reason;
 using libraries::LightningMisuse;
 using libraries::LightningSetting;
 
@@ -24,9 +27,7 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || libraries::is_lightning_argument(name) ||
-        problem.text.find("`" + name + "`") == std::string::npos)
-      continue;
+    if (name.empty() || libraries::is_lightning_argument(name) || !names(problem, name)) continue;
     LightningSetting setting;
     setting.name = name;
     const std::vector<LightningMisuse> misuses = libraries::misuses_of_lightning({&setting, 1});
@@ -39,15 +40,22 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   return std::nullopt;
 }
 
+// What Lightning 1 took.
+bool is_former(const ProblemEvent& problem) {
+  return is_for(problem,
+      {Reason::former_of_lightning, Reason::renamed_by_lightning, Reason::former_strategy,
+          Reason::renamed_strategy});
+}
+
 void check(const Record& record, Report& report) {
   const RunConditions told = RunConditions::of(record);
   const bool is_first_version = told.kept_below &&
       std::ranges::any_of(packages, [&](std::string_view package) { return told.kept_below(package, "2"); });
   const auto words = [&](const ProblemEvent& problem) {
-    return is_first_version && problem.text.starts_with("Since Lightning 2") ? std::string() : problem.text;
+    return is_first_version && is_former(problem) ? std::string() : text_of(record, problem);
   };
   report_specialized(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
-    if (problem.text.starts_with("Since Lightning 2")) finding.severity = Severity::information;
+    if (is_former(problem)) finding.severity = Severity::information;
     if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
       finding.fixes.push_back(std::move(*fix));
   });
@@ -88,7 +96,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         continue;
       // Who reads the file is not seen.
       Finding& finding = report.add(misuse.is_former ? Severity::information : Severity::warning,
-          misuse.of_name ? field.key_span : field.value.span, misuse.text + ".");
+          misuse.of_name ? field.key_span : field.value.span, text_of(misuse.refusal) + ".");
       if (misuse.other)
         report.relate(
             finding, fields[*misuse.other]->value.span, "`" + fields[*misuse.other]->key + "` is set here");

@@ -1,6 +1,8 @@
 // config/missing-key: a key that the file of a configuration has not.
 #include "rules/rule.hpp"
+
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/source.hpp"
 #include "rules/specialized.hpp"
 #include "values/internal_rows.hpp"
@@ -17,7 +19,7 @@ void check_defaults(const Record& record, Report& report) {
     if (!problem.row || problem.row->path != values::InternalRow::data_file || problem.operands.empty() ||
         program_names(record, problem.operands.front().text()))
       return;
-    std::string message = problem.text + ", which nothing reads";
+    std::string message = text_of(record, problem) + ", which nothing reads";
     const auto severity = qualify(record, problem, root, Severity::warning, message);
     if (severity && *severity <= Severity::warning)
       report.add(
@@ -26,7 +28,8 @@ void check_defaults(const Record& record, Report& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(
+      record, report, rule.id, [&](const ProblemEvent& problem) { return text_of(record, problem); });
   check_defaults(record, report);
 }
 

@@ -157,7 +157,7 @@ void check(const Record& record, Report& report) {
         region.device == "cuda" && once(region.around->place))
       report.add(Severity::warning, region.around->place, nullptr,
           known->first.substr(prefix.size()) +
-              " has no units for bfloat16, which this region computes in: PyTorch emulates it, several times slower than float16. Use float16 with a GradScaler there.");
+              " has no units for bfloat16, which this region computes in: PyTorch emulates it, several times slower than float16. Use float16 with a `GradScaler` there.");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) {

@@ -2,6 +2,8 @@
 // JSON or YAML.
 #include "libraries/frameworks/training_arguments.hpp"
 
+#include "rules/shape/refusal_text.hpp"
+
 #include "rules/documents/check.hpp"
 #include "rules/launch/pins.hpp"
 #include "rules/rule.hpp"
@@ -24,9 +26,7 @@ std::optional<Fix> fix_of_call(const Report& report, const ProblemEvent& problem
   if (!problem.expr) return std::nullopt;
   for (const syntax::Keyword& each : problem.expr->keywords) {
     const std::string name(each.name.text());
-    if (name.empty() || problem.text.find("`" + name + "`") == std::string::npos ||
-        libraries::training_argument(name, true))
-      continue;
+    if (name.empty() || !names(problem, name) || libraries::training_argument(name, true)) continue;
     const std::string_view meant = libraries::near_training_argument(name);
     if (meant.empty() || libraries::former_training_argument(name)) continue;
     const syntax::Span span{each.span.begin, each.span.begin + static_cast<std::uint32_t>(name.size())};
@@ -42,15 +42,14 @@ bool is_pinned_before(const RunConditions& told, const ProblemEvent& problem) {
   return std::ranges::any_of(problem.expr->keywords, [&](const syntax::Keyword& each) {
     const std::string name(each.name.text());
     const libraries::FormerArgument* old = libraries::former_training_argument(name);
-    return old && problem.text.find("`" + name + "`") != std::string::npos &&
-        told.kept_below("transformers", old->since);
+    return old && names(problem, name) && told.kept_below("transformers", old->since);
   });
 }
 
 void check(const Record& record, Report& report) {
   const RunConditions told = RunConditions::of(record);
   const auto words = [&](const ProblemEvent& problem) {
-    return is_pinned_before(told, problem) ? std::string() : problem.text;
+    return is_pinned_before(told, problem) ? std::string() : text_of(record, problem);
   };
   report_specialized(record, report, rule.id, words, [&](const ProblemEvent& problem, Finding& finding) {
     if (auto fix = record.in_file(problem.place) ? fix_of_call(report, problem) : std::nullopt)
@@ -89,7 +88,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
             // One that asks for a newer release has the name from a class of its own.
             (!input.is_named && launch::is_kept_from(input, "transformers", old->since))))
       continue;
-    std::string message = misuse.text;
+    std::string message = text_of(misuse.refusal);
     const bool is_number = settings[misuse.at].kind == TrainingSetting::Kind::text &&
         !field.value.text.empty() &&
         field.value.text.find_first_not_of("0123456789.eE+-") == std::string::npos && misuse.meant.empty() &&

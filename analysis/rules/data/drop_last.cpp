@@ -1,5 +1,7 @@
 // data/drop-last: the last batch is smaller, and the program or a layer does not expect it.
 #include "rules/rule.hpp"
+
+#include "rules/shape/refusal_text.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/loaders.hpp"
 
@@ -135,7 +137,7 @@ void look_at_last_iterations(const Record& record, const Training& training, Rep
         const auto number = [&](std::string_view name) {
           return record.symbols.value(argument(event, name).integer()).value_or(0);
         };
-        const std::string problem(argument(event, "problem").text());
+        const std::string problem = text_of(record, event.refusal.get());
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
             "This fails on the last batch, which has " + std::to_string(number("last")) +
                 " where the others have " + std::to_string(number("others")) + ": " +

@@ -362,7 +362,7 @@ private:
         ")";
   }
 
-  // "If `x` is an object of torch.Tensor: " and "Where the tensor is sharded: " as one condition.
+  // "If `x` is an object of `torch.Tensor`: " and "Where the tensor is sharded: " as one condition.
   static std::string both(const std::string& jobs, const std::string& condition) {
     if (jobs.empty() || condition.empty()) return jobs + condition;
     constexpr std::string_view where = "Where ";

@@ -77,7 +77,7 @@ void tell_of_handlers(const Record& record, Report& report) {
       const std::string name(entered->row->collective->name);
       if (Finding* finding = report.add(Severity::information, entered->place, entered->calls,
               "Only the ranks whose `try` fails enter this " + std::string(without_article(name)) +
-                  ": where one of them fails alone, it waits forever. Let all ranks enter it after the `try`, with a flag that tells who failed."))
+                  ": where one of them fails alone, it waits forever. Let all ranks enter it after the `try`, with a flag that says which rank failed."))
         report.relate(*finding, attempt.place, "the try");
     }
   });
@@ -171,7 +171,7 @@ void tell_of_bodies(const Record& record, Report& report) {
     if (!told.insert({entered->place.chunk, entered->place.span.begin}).second) return;
     Finding* finding = report.add(Severity::information, entered->place, entered->calls,
         "A rank whose `try` fails alone goes on without this " + call_text(entered->row->collective->name) +
-            ", and the others wait in it forever. Let all ranks enter it after the `try`, with a flag that tells who failed.");
+            ", and the others wait in it forever. Let all ranks enter it after the `try`, with a flag that says which rank failed.");
     if (finding)
       report.relate(*finding, failure->place,
           failure->of_file ? "this may fail on one rank alone" : "this may be raised on one rank alone");
@@ -209,7 +209,7 @@ extern constexpr Rule rule = complete({
         "A try without collectives in it and in its handlers; a handler that raises again or ends the process; exceptions that every rank "
         "has (imports, configuration).",
     .fix =
-        "None: let every rank enter the collective after the try, with a flag that tells which rank failed.",
+        "None: let every rank enter the collective after the try, with a flag that says which rank failed.",
     .fix_kind = FixKind::none,
     .check = check,
 });

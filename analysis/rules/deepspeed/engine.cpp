@@ -1,8 +1,10 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
 #include "rules/deepspeed/program.hpp"
+
 #include "rules/deepspeed/sections.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training.hpp"
@@ -202,7 +204,7 @@ void check_saves(const Record& record, Report& report) {
         record.symbols.decide(whole.condition()) != symbolic::Answer::no;
     if (!is_sharded || gathers || !once(operation.place)) return;
     report.add(Severity::warning, operation.place, operation.calls,
-        "This saves nothing and returns False: under ZeRO-3 the parameters have to be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
+        "This saves nothing and returns False: under ZeRO-3 the parameters must be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
   });
 }
 
@@ -273,7 +275,8 @@ void check(const Record& record, Report& report) {
     report.add(Severity::error, operation.place, operation.calls,
         "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
-  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(
+      record, report, rule.id, [&](const ProblemEvent& problem) { return text_of(record, problem); });
   check_steps(record, report);
   check_states(record, report);
   check_backwards(record, report);

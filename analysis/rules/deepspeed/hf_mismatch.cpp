@@ -1,9 +1,11 @@
 // deepspeed/hf-mismatch: what the command line tells the Trainer of transformers is not what DeepSpeed's
 // configuration says.
 #include "rules/deepspeed/sections.hpp"
+
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/rule.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/specialized.hpp"
 
 #include <algorithm>
@@ -205,7 +207,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 }
 
 void check(const Record& record, Report& report) {
-  report_specialized(record, report, rule.id, [](const ProblemEvent& problem) { return problem.text; });
+  report_specialized(
+      record, report, rule.id, [&](const ProblemEvent& problem) { return text_of(record, problem); });
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ bool is_object_of(Value value, std::string_view path) {
 // Of fully_shard: why it raises; empty if it does not.
 std::string why_in_place(const Wrap& wrap) {
   if (is_container(wrap.module))
-    return "`fully_shard` takes no ModuleList and no ModuleDict: \"does not support containers that do not implement forward\". Call it on each module in it.";
+    return "`fully_shard` takes no `ModuleList` and no `ModuleDict`: \"does not support containers that do not implement forward\". Call it on each module in it.";
   if (!wrap.event->expr) return {};
   const syntax::CallExpr& call = *wrap.event->expr;
   for (const syntax::Keyword& each : call.keywords) {
@@ -82,7 +82,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
     return "`sync_module_states=True` sends the weights from GPU to GPU, and the module is on the CPU: \"The module has CPU parameters or buffers when `sync_module_states=True`\". Pass `device_id=torch.cuda.current_device()`, or move the module first.";
   const Value policy = wrap.option("auto_wrap_policy");
   if (is_symbol(policy, ".transformer_auto_wrap_policy"))
-    return "`transformer_auto_wrap_policy` has to be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
+    return "`transformer_auto_wrap_policy` must be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
   if (policy.is(Kind::list) || policy.is(Kind::tuple))
     return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
   if (is_symbol(policy, ".ModuleWrapPolicy"))
@@ -100,7 +100,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
         std::string(strategy.text()) + "`.";
   if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") &&
       wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
-    return "`HYBRID_SHARD` without an `auto_wrap_policy` has to be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
+    return "`HYBRID_SHARD` without an `auto_wrap_policy` must be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
   if (is_object_of(wrap.option("mixed_precision"), "torch.distributed.fsdp.MixedPrecisionPolicy"))
     return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: AttributeError. Pass `MixedPrecision`.";
   return {};

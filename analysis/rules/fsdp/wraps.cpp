@@ -95,11 +95,6 @@ bool Wrap::is_false(const Record& record, std::string_view name) const {
   return given.is(Kind::boolean) && record.symbols.decide(given.condition()) == symbolic::Answer::no;
 }
 
-bool is_wrapper(Value value) {
-  return value.is(Kind::instance) && value.as<Instance>()->native &&
-      value.as<Instance>()->native->path == wrapper_class;
-}
-
 const std::vector<Wrap>& wraps_in(const Record& record, const Root& root) {
   auto& kept = record.derived[std::type_index(typeid(WrapsOfRoots))];
   if (!kept) {

@@ -20,7 +20,6 @@ struct Wrap {
   bool is_false(const Record& record, std::string_view name) const;  // left out, or False
 };
 
-bool is_wrapper(Value value);  // an object of FullyShardedDataParallel
 // In order.
 const std::vector<Wrap>& wraps_in(const Record& record, const interpreter::Root& root);
 // Those of a training root.

@@ -1,9 +1,11 @@
 // launch/environment: what another process is handed is no text, or no port.
 #include "interpreter/calls/noted_at.hpp"
+
 #include "rules/launch/program_environment.hpp"
 #include "rules/launch/program_rendezvous.hpp"
 #include "rules/rule.hpp"
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -31,7 +33,7 @@ void check(const Record& record, Report& report) {
     if (problem.problem != values::ProblemKind::process_text || is_read_as_text(record, problem) ||
         launch::is_of_meeting(problem))
       return;
-    std::string message = problem.text;
+    std::string message = rules::text_of(record, problem);
     const auto given = qualify(record, problem, root, Severity::error, message);
     if (Finding* finding = given ? report.add(*given, problem.place, problem.calls, message) : nullptr)
       report.relate_calls(*finding, problem.calls);

@@ -2,6 +2,8 @@
 // text of the program: the signatures say all that the options are made of, and nothing is run for a script.
 #include "rules/launch/lightning_cli.hpp"
 
+#include "rules/shape/refusal_text.hpp"
+
 #include "libraries/frameworks/lightning_arguments.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/launch/scripts.hpp"
@@ -234,7 +236,7 @@ private:
       const Severity severity = misuse.is_former        ? Severity::information
           : misuse.is_certain && !flag.flag->by_default ? Severity::error
                                                         : Severity::warning;
-      std::string message = misuse.text;
+      std::string message = rules::text_of(misuse.refusal);
       if (misuse.of_name && !misuse.is_former)
         message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
             name + "`: it rejects `--trainer." + name + "`" +

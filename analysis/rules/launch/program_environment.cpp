@@ -156,7 +156,7 @@ void check_some_ranks(const Record& record, std::uint32_t chunk, const Set& set,
     if (!compares || !branch.orelse.empty() || !names_rank(*branch.test)) continue;
     report.add(Severity::warning, {chunk, where}, nullptr,
         "`" + std::string(name) +
-            "` is set on some ranks only, and all of them have to agree on it: the others wait for what these do in another way. Set it on every rank, or in the script that launches them.");
+            "` is set on some ranks only, and all of them must agree on it: the others wait for what these do in another way. Set it on every rank, or in the script that launches them.");
     return;
   }
 }

@@ -242,7 +242,7 @@ void check_srun(const DocumentInput& input, const LaunchLine& line, DocumentRepo
   if (knows_other_ways(input, *path)) return;
   Finding& finding = report.add(Severity::warning, line.script->written,
       "`srun` starts " + std::to_string(*tasks) +
-          " processes and sets SLURM_PROCID, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
+          " processes and sets `SLURM_PROCID`, not `RANK`: `init_process_group` raises \"environment variable RANK expected, but not set\". Launch with torchrun on each node, or set `RANK`, `WORLD_SIZE` and `LOCAL_RANK` from SLURM's variables");
   report.relate(finding, line.command->words.front().span, "srun starts them here");
 }
 

@@ -1,5 +1,7 @@
 #include "rules/launch/trainer_arguments.hpp"
 
+#include "rules/shape/refusal_text.hpp"
+
 #include "libraries/frameworks/training_arguments.hpp"
 
 #include <algorithm>
@@ -78,8 +80,8 @@ void judge_trainer_arguments(const LaunchLine& line, const ScriptOptions& option
     if (!misuse.is_of_several) continue;
     const Word& at = *given.flags[misuse.at];
     const bool by_default = at.by_default || (misuse.other && given.flags[*misuse.other]->by_default);
-    Finding& finding = report.add(
-        by_default || !misuse.is_certain ? Severity::warning : Severity::error, at.written, misuse.text);
+    Finding& finding = report.add(by_default || !misuse.is_certain ? Severity::warning : Severity::error,
+        at.written, rules::text_of(misuse.refusal));
     if (misuse.other)
       report.relate(finding, given.flags[*misuse.other]->written,
           "`--" + given.settings[*misuse.other].name + "` is given here");

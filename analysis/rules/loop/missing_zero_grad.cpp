@@ -153,7 +153,7 @@ void look_at(
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(whole, optimizer.object()) && !doubted && !way.parted;
       const std::string when = !way.parted ? std::string()
-                                           : " whenever " +
+                                           : " when " +
               code(record.symbols.text(
                   way.yes ? way.parted->condition : record.symbols.logical_not(way.parted->condition)));
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, whole),

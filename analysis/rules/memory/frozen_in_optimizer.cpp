@@ -4,6 +4,7 @@
 #include "rules/memory/steps.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/training_loops.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -73,7 +74,8 @@ void look(const Record& record, Report& report, const Account& account, const Tr
     }
     if (!at || numbers.open() || bytes.open() || account.number(bytes) == 0) continue;
     Finding* finding = report.add(Severity::information, at->event->place, at->event->calls,
-        optimizer.type + " has made steps with the " + footprint::count_text(account.number(numbers)) +
+        values::code(optimizer.type) + " has made steps with the " +
+            footprint::count_text(account.number(numbers)) +
             " parameters that are frozen from here on, and keeps its state for them: " +
             bytes_text(account.number(bytes)) +
             " that nothing reads again. Make a new optimizer of what is still trained.");

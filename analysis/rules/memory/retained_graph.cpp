@@ -481,7 +481,7 @@ bool is_freed(const TrainingLoop& loop, const OperationEvent& event, const value
 // " whenever `args.amp`": what is added under a choice of the program.
 std::string whenever(const Record& record, Value under) {
   const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
-  return text == "?" ? std::string() : " whenever " + code(text);
+  return text == "?" ? std::string() : " when " + code(text);
 }
 
 void check(const Record& record, Report& report) {

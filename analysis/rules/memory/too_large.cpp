@@ -6,6 +6,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/training_loops.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -57,7 +58,8 @@ Certain certain(const Account& account, const StepAccount& step, const footprint
 
 std::string parts_text(const Certain& sum, const std::string& optimizer) {
   return "parameters (" + bytes_text(sum.parameters) + "), their gradients (" + bytes_text(sum.gradients) +
-      ")" + (sum.state ? " and the state of " + optimizer + " (" + bytes_text(sum.state) + ")" : "");
+      ")" +
+      (sum.state ? " and the state of " + values::code(optimizer) + " (" + bytes_text(sum.state) + ")" : "");
 }
 
 // The step of the optimizer after the backward, by the program's own statements.

@@ -180,8 +180,8 @@ private:
 
   void judge(const Producer& at, const Choice& choice, std::int64_t held, const std::string& verb) {
     if (held == choice.width || !once_(at.born)) return;
-    std::string message = "The router scores " + count(choice.width) + ", and " + text_of(record_, at) + " " +
-        verb + count(held) + ": ";
+    std::string message = "The router scores " + count(choice.width) + ", and " +
+        values::code(text_of(record_, at)) + " " + verb + count(held) + ": ";
     message += held < choice.width ? "what is sent to " + experts(held, choice.width - 1) +
             (verb == "goes through "    ? " is dropped silently."
                     : verb == "weighs " ? " is lost silently."

@@ -107,7 +107,7 @@ void check(const Record& record, Report& report) {
     bool any = false;
     if (!of || type_of_parameters(record, of->value, 0, any) != Dtype::float16 || !once(made.place)) return;
     report.add(Severity::warning, made.place, made.calls,
-        code(name) + "'s eps=" + in_digits(*eps) +
+        code("eps=" + in_digits(*eps)) + " of " + code(name) +
             " is 0 in float16, and so is every squared gradient below 6e-08: its steps are divided by 0 and the weights become nan. Keep the weights in `float32` and "
             "use `autocast`, or pass `eps=1e-4`.");
   });

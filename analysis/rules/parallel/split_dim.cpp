@@ -77,10 +77,11 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
     for (std::size_t i = 0; i < names.size(); ++i)
       if (has_any(names[i], {"hidden", "embed", "model", "feature", "d_ff", "channel"}) && once(made.born)) {
         if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
-                code(call) + " splits dimension " + std::to_string(dim) + ", which is called " + names[dim] +
+                code(call) + " splits dimension " + std::to_string(dim) + ", which is called " +
+                    code(names[dim]) +
                     " where the tensor is made. Tensor parallelism splits the hidden "
-                    "dimension: here that is dim=" +
-                    std::to_string(i) + " (" + names[i] + ")."))
+                    "dimension: here that is `dim=" +
+                    std::to_string(i) + "` (" + code(names[i]) + ")."))
           report.relate(*finding, whole->made->born, "the dimensions are named here");
         return;
       }

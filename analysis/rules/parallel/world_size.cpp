@@ -6,6 +6,7 @@
 #include "rules/source.hpp"
 #include "rules/specialized.hpp"
 #include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -74,7 +75,8 @@ void judge(const Record& record, Report& report, const Groups& groups) {
       if (is_new || found->second == i || !is_lost) continue;
       report.add(Severity::warning, groups.first->place, groups.first->calls,
           "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " +
-              list_text(groups.lists[found->second]) + " and " + list_text(groups.lists[i]) +
+              values::code(list_text(groups.lists[found->second])) + " and " +
+              values::code(list_text(groups.lists[i])) +
               ": it keeps the later one, and the others of the first wait for it.");
       return;
     }
@@ -121,7 +123,7 @@ void meshes(const Record& record, Report& report) {
         if (const auto rank = record.number(list->items[i]); rank && *rank >= world.size)
           return told(made, Severity::error,
               "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) +
-                  ": new_group raises \"the new group's rank should be within "
+                  ": `new_group` raises \"the new group's rank should be within "
                   "the world_size set by init_process_group\".");
       return;
     }
@@ -139,7 +141,7 @@ void meshes(const Record& record, Report& report) {
     if (product > world.size)
       told(made, Severity::error,
           "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
-              ": init_device_mesh raises \"Mesh should not be bigger than default world size\".");
+              ": `init_device_mesh` raises \"Mesh should not be bigger than default world size\".");
     else if (product < world.size)
       told(made, Severity::warning,
           "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
@@ -188,7 +190,7 @@ void checks(const Record& record, Report& report) {
         !told.insert({event->place.chunk, guard.span.begin}).second)
       continue;
     report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls,
-        "This check always fails: " + std::string(test) + " holds here, and the program stops.");
+        "This check always fails: " + values::code(test) + " holds here, and the program stops.");
   }
 }
 

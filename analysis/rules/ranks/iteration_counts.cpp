@@ -3,6 +3,7 @@
 #include "rules/ranks/collective_simulator.hpp"
 #include "rules/ranks/communication.hpp"
 #include "rules/ranks/loop_runs.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -108,7 +109,8 @@ std::string sizes_of(const interpreter::IterationCounts& counts, std::size_t n) 
   const auto most = static_cast<std::size_t>(interpreter::IterationCounts::most(counts.sizes.size()));
   std::string text;
   for (std::size_t i = counts.sizes.size(); i-- > 0; n /= most)
-    text = counts.sizes[i] + " is " + std::to_string(n % most + 1) + (text.empty() ? "" : " and ") + text;
+    text = values::code(counts.sizes[i]) + " is " + std::to_string(n % most + 1) +
+        (text.empty() ? "" : " and ") + text;
   return text;
 }
 

@@ -159,7 +159,7 @@ bool CauseSearch::Pair::by_attempt() {
           (next ? "goes on to " + call_text(next->name) + search.view_.at_line(next->place)
                 : std::string("never enters it")) +
           ".";
-  mismatch.text += " Let all ranks enter it after the `try`, with a flag that tells who failed.";
+  mismatch.text += " Let all ranks enter it after the `try`, with a flag that says which rank failed.";
   mismatch.related.push_back({guard->place, "the try"});
   return true;
 }

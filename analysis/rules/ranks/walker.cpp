@@ -1,5 +1,7 @@
 #include "rules/ranks/communication.hpp"
+
 #include "rules/ranks/rank_walker.hpp"
+#include "rules/shape/refusal_text.hpp"
 
 #include "rules/ranks/balance.hpp"
 #include "rules/source.hpp"
@@ -112,7 +114,7 @@ Left RankWalker::walk(const Block& block) {
     case EventKind::problem: {
       const auto& problem = static_cast<const ProblemEvent&>(*event);
       if (problem.problem == values::ProblemKind::unbound)
-        trace_.missing.push_back({problem.text, runs_.site(own_, event->place, event->calls),
+        trace_.missing.push_back({name_in(problem), runs_.site(own_, event->place, event->calls),
             runs_.translate(own_, event->place), runs_.translate(own_, event->calls), turns_});
       break;
     }

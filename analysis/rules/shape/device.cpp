@@ -1,6 +1,8 @@
 // shape/device: operands that are known to lie on different devices.
 #include "rules/rule.hpp"
+
 #include "rules/shape/operator_problem.hpp"
+#include "rules/shape/refusal_text.hpp"
 #include "rules/shape/unmoved_batch.hpp"
 #include "rules/shape/unmoved_whole.hpp"
 #include "rules/training/parts.hpp"
@@ -14,9 +16,16 @@ namespace stepzero::rules::shape::device {
 
 namespace {
 
+bool is_of_weight(const ProblemEvent& problem) {
+  const auto* apart = refusal_of<interpreter::DevicesApart>(problem);
+  return apart &&
+      (apart->one.is == interpreter::PlacedOperand::weight ||
+          apart->one.is == interpreter::PlacedOperand::pos_weight);
+}
+
 // The model that the layer belongs to is often made, and left on the CPU, far from where it is called.
 void relate_model(const Record& record, const Report& report, const ProblemEvent& problem, Finding& finding) {
-  if (!problem.self.is(values::Kind::instance) || !problem.text.starts_with("The weight")) return;
+  if (!problem.self.is(values::Kind::instance) || !is_of_weight(problem)) return;
   std::map<const values::Object*, bool> holds;
   for (const interpreter::Fact& fact : record.facts) {
     if (fact.role != interpreter::Fact::Role::assignment || !fact.value.is(values::Kind::instance) ||

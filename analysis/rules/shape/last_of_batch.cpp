@@ -53,7 +53,7 @@ void check(const Record& record, Report& report) {
         !once(each.made->born))
       continue;
     Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
-        "This takes the last sample of the batch and not the last step: without `batch_first=True` the outputs are [steps, batch, features], here " +
+        "This takes the last sample of the batch and not the last step: without `batch_first=True` the outputs are `[steps, batch, features]`, here " +
             code(values::shape_text(record.symbols, outputs->shape)) +
             ". Pass `batch_first=True` if the batch comes first in the input, or take `[-1]`.");
     if (finding && layer->born) report.relate(*finding, layer->born, "the layer is made here");

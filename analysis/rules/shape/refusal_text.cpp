@@ -1,9 +1,11 @@
 #include "rules/shape/refusal_text.hpp"
 
-#include "interpreter/refusals.hpp"
+#include "rules/shape/reason_texts.hpp"
 #include "values/devices.hpp"
 #include "values/shape_text.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <span>
 
@@ -122,9 +124,71 @@ std::string_view text_of(WrongKind::Has has) {
 // One template for each case of a refusal.
 class Templates {
 public:
-  explicit Templates(const Record& record) : record_(record) {}
+  explicit Templates(const symbolic::Context* symbols) : symbols_(symbols) {}
 
-  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(const Stated& it) const {
+    std::string_view text = text_of_reason(it.reason);
+    std::string made;
+    for (const Part& part : it.parts) {
+      const std::size_t gap = text.find('{'), end = text.find('}', gap);
+      made += text.substr(0, gap);
+      made += filled(part, text.substr(gap + 1, end - gap - 1));
+      text.remove_prefix(end + 1);
+    }
+    return made.append(text);
+  }
+
+  std::string operator()(const DevicesApart& it) const {
+    return words(it.one) + " is on " + values::code(it.one_device) + " and " + words(it.other) + " is on " +
+        values::code(it.other_device);
+  }
+
+  std::string operator()(const NoSuchKey& it) const {
+    std::string keys;
+    for (const std::string& key : it.keys) keys += (keys.empty() ? "" : ", ") + key;
+    return it.owner + " has no key " + it.key + ": reading it raises `KeyError`. It has " + keys +
+        (it.has_more ? "…" : "") + (it.meant.empty() ? "" : ". Did you mean " + values::code(it.meant) + "?");
+  }
+
+  std::string operator()(const NoKeyOfFile& it) const {
+    return values::code(it.file) + " has no key " + values::code(it.key) +
+        (it.within.empty() ? "" : " in " + values::code(it.within)) + ": KeyError" +
+        (it.meant.empty() ? "" : ". It has " + values::code(it.meant));
+  }
+
+  std::string operator()(const NoResult& it) const {
+    const std::string function = values::code(it.function);
+    std::string use;
+    switch (it.use) {
+    case NoResult::attribute: use = "has no attribute " + values::code(it.name) + " (AttributeError)"; break;
+    case NoResult::items: use = "has no items (TypeError)"; break;
+    case NoResult::arithmetic: use = "takes no part in arithmetic (TypeError)"; break;
+    case NoResult::iteration: use = "cannot be iterated over (TypeError)"; break;
+    case NoResult::length: use = "has no length (TypeError)"; break;
+    case NoResult::unpacking: use = "cannot be unpacked (TypeError)"; break;
+    }
+    return function + " returns nothing: its result is None, and it " + use + ". Return a value from " +
+        function;
+  }
+
+  std::string operator()(const FalseAssertion& it) const {
+    std::string values;
+    for (const auto& [name, value] : it.values) {
+      const bool is_number = value.find_first_not_of("-0123456789") == std::string::npos;
+      values += (values.empty() ? "" : ", ") + values::code(name) + " is " +
+          (is_number ? value : values::code(value));
+    }
+    return "This assertion never holds: " +
+        (values.empty() ? values::code(it.condition) + " is false" : values);
+  }
+
+  std::string operator()(const UnlessOverridden& it) const {
+    std::string text = std::visit(*this, it.refusal->refusal);
+    text.insert(std::min(text.find(". Did you mean"), text.size()),
+        ", unless the object is of a class with another " +
+            (it.method.empty() ? std::string("constructor") : values::code(it.method)));
+    return text;
+  }
 
   std::string operator()(const WrongShape& it) const {
     const bool is_number = it.shape.ndim_known && it.shape.dims.empty();
@@ -175,7 +239,7 @@ public:
     return it.taker + " takes " + std::string(it.one) + " for each of the " + units(it.expected, it.each) +
         (it.of.name.empty() ? "" : " of " + words(it.of)) + ", but " +
         (it.operand.empty()
-                ? words(it.given) + (record_.symbols.value(it.given.size) == 1 ? " is given" : " are given")
+                ? words(it.given) + (symbols_->value(it.given.size) == 1 ? " is given" : " are given")
                 : it.operand + " has " + words(it.given));
   }
 
@@ -296,7 +360,7 @@ public:
   }
 
   std::string operator()(const NoSuchIndex& it) const {
-    const auto size = record_.symbols.value(it.size.size);
+    const auto size = symbols_->value(it.size.size);
     return "Index " + words(it.index) + " is outside dimension " + std::to_string(it.axis) + " of " +
         it.indexed + ", which has " + units(it.size, "elements") +
         (size && *size > 0 ? ": PyTorch takes " + std::to_string(-*size) + " to " + std::to_string(*size - 1)
@@ -314,25 +378,96 @@ public:
   }
 
 private:
-  std::string words(const values::Shape& shape) const {
-    return values::code(values::shape_text(record_.symbols, shape));
+  static std::string_view text_of_reason(Reason reason) {
+    for (const auto texts : {texts_of_python(), texts_of_frameworks(), texts_of_operators(),
+             texts_of_layers(), texts_of_training()})
+      if (const std::size_t at = static_cast<std::size_t>(reason) -
+              static_cast<std::size_t>(texts.front().reason);
+          at < texts.size())
+        return texts[at].text;
+    return {};
   }
-  std::string words(const values::Dim& dim) const { return values::size_text(record_.symbols, dim); }
+  std::string filled(const Part& part, std::string_view gap) const {
+    if (gap.starts_with('?')) {
+      const std::size_t colon = std::min(gap.find(':'), gap.size());
+      return std::string(
+          std::get<bool>(part) ? gap.substr(1, colon - 1) : gap.substr(std::min(colon + 1, gap.size())));
+    }
+    std::string text = std::visit([&](const auto& it) { return words(it); }, part);
+    if (gap.empty()) return text;
+    // A product reads as one: "4×width".
+    for (std::size_t at = 0; (at = text.find('*', at)) != std::string::npos;) text.replace(at, 1, "×");
+    if (gap.size() > 1) text += " " + std::string(gap.substr(1)) + (text == "1" ? "" : "s");
+    return text;
+  }
+  std::string words(const values::Shape& shape) const {
+    return values::code(values::shape_text(*symbols_, shape));
+  }
+  std::string words(const values::Dim& dim) const { return values::size_text(*symbols_, dim); }
+  static std::string words(bool truth) { return truth ? "True" : "False"; }
+  static std::string words(std::int64_t number) { return std::to_string(number); }
+  static std::string words(double number) {
+    char text[32];
+    return {text, std::to_chars(std::begin(text), std::end(text), number).ptr};
+  }
+  static std::string words(const std::string& text) { return text; }
+  std::string words(const std::shared_ptr<const RefusalBox>& refusal) const {
+    return std::visit(*this, refusal->refusal);
+  }
+  static std::string words(const PlacedOperand& operand) {
+    switch (operand.is) {
+    case PlacedOperand::operand: return operand.name;
+    case PlacedOperand::weight: return "the weight of " + operand.name;
+    case PlacedOperand::pos_weight: return "the `pos_weight` of " + operand.name;
+    case PlacedOperand::part: return "part " + std::to_string(operand.index) + " of " + operand.name;
+    case PlacedOperand::numbered: return "operand " + std::to_string(operand.index);
+    }
+    return {};
+  }
   std::string words(const ShapedOperand& operand) const { return operand.name + " " + words(operand.shape); }
   // "3 features", "1 feature"
   std::string units(const values::Dim& count, std::string_view unit) const {
-    if (record_.symbols.value(count.size) == 1 && unit.ends_with('s')) unit.remove_suffix(1);
+    if (symbols_->value(count.size) == 1 && unit.ends_with('s')) unit.remove_suffix(1);
     return words(count) + " " + std::string(unit);
   }
   static std::string words(values::Dtype dtype) { return values::code(values::name(dtype)); }
 
-  const Record& record_;
+  const symbolic::Context* symbols_;  // null: nothing that is told has a size
 };
 
 }  // namespace
 
 std::string text_of(const Record& record, const ProblemEvent& problem) {
-  return problem.refusal ? std::visit(Templates(record), problem.refusal->refusal) : problem.text;
+  return text_of(record, problem.refusal.get());
+}
+std::string text_of(const Record& record, const RefusalBox* refusal) {
+  return refusal ? std::visit(Templates(&record.symbols), refusal->refusal) : std::string();
+}
+std::string text_of(const Refusal& refusal) { return std::visit(Templates(nullptr), refusal); }
+
+bool is_for(const ProblemEvent& problem, std::initializer_list<Reason> reasons) {
+  const auto* stated = refusal_of<Stated>(problem);
+  return stated && std::ranges::find(reasons, stated->reason) != reasons.end();
+}
+namespace {
+bool names(const Refusal& refusal, std::string_view name) {
+  const auto* stated = std::get_if<Stated>(&refusal);
+  return stated && std::ranges::any_of(stated->parts, [&](const Part& part) {
+    if (const auto* inner = std::get_if<std::shared_ptr<const RefusalBox>>(&part))
+      return names((*inner)->refusal, name);
+    const auto* text = std::get_if<std::string>(&part);
+    return text && *text == name;
+  });
+}
+}  // namespace
+bool names(const ProblemEvent& problem, std::string_view name) {
+  return problem.refusal && names(problem.refusal->refusal, name);
+}
+std::string name_in(const ProblemEvent& problem) {
+  const auto* stated = refusal_of<Stated>(problem);
+  const auto* name = stated && !stated->parts.empty() ? std::get_if<std::string>(stated->parts.data())
+                                                      : nullptr;
+  return name ? *name : std::string();
 }
 
 void relate_evidence(

@@ -116,8 +116,8 @@ void look_for_unmoved_batches(const Record& record, Report& report) {
       report.add(Severity::warning, event.place, event.calls,
           code(name) + " stays where " + code(std::string(loader)) +
               ", by its name a loader, made it, on the CPU: " + code(std::string(function->name.text())) +
-              " is given " + code(std::string(device)) +
-              " and moves no batch there, so this fails whenever " + code(std::string(model)) +
+              " is given " + code(std::string(device)) + " and moves no batch there, so this fails when " +
+              code(std::string(model)) +
               " is on a GPU. Move it: " + code(whole == name ? name + " = " + moved : moved) + ".");
       break;
     }

@@ -49,7 +49,7 @@ std::optional<ConditionalSeverity> severity_under(const Record& record, const Ob
     return weight;
   weight.severity = Severity::warning;
   const std::string text = record.symbols.text(scales);
-  weight.when = text.empty() ? " whenever the scaler is enabled" : " whenever `" + text + "`";
+  weight.when = text.empty() ? " when the scaler is enabled" : " when `" + text + "`";
   return weight;
 }
 
@@ -66,7 +66,7 @@ ConditionalSeverity severity_under(const Record& record, const OrderViolation& v
   ConditionalSeverity weight;
   if (violation.on_path) {
     const std::string text = record.symbols.text(violation.on_path);
-    weight = {Severity::warning, text == "?" ? std::string() : " whenever `" + text + "`"};
+    weight = {Severity::warning, text == "?" ? std::string() : " when `" + text + "`"};
   }
   if (violation.training_root->presumed.contains(violation.optimizer.object()))
     weight.severity = Severity::warning;

@@ -379,10 +379,14 @@ namespace {
 bool scales(const syntax::AugAssignStmt& written) {
   return written.op == syntax::BinaryOp::div || written.op == syntax::BinaryOp::mul;
 }
+// Does it make one result of what several ranks have?
+bool reduces(const values::Row& row) {
+  return row.operation == Operation::collective && row.collective && row.collective->reduces;
+}
 // Is what is left of a gradient there made of the gradient that was there before: less of it, its part of a
 // sum over the ranks, or nothing?
 bool only_changes_gradient(const Record& record, const OperationEvent& event) {
-  if (event.row->operation == Operation::collective) return libraries::reduces(*event.row);
+  if (event.row->operation == Operation::collective) return reduces(*event.row);
   if (remakes_gradient(record, event)) return true;
   if (event.row->operation != Operation::gradient_written) return false;
   // `p.grad /= n` writes what it has computed.
@@ -458,7 +462,7 @@ bool steps_by_hand(const Record& record, const TrainingRoot& training_root) {
   return std::any_of(training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
     if (in_optimizer(*each.event)) return false;
     return each.event->row->operation == Operation::gradient_written || works_on_gradients(*each.event)
-        ? !remakes_gradient(record, *each.event) && !libraries::reduces(*each.event->row)
+        ? !remakes_gradient(record, *each.event) && !reduces(*each.event->row)
         : each.event->row->operation == Operation::weights_written && !each.event->arguments.empty() &&
             holds_gradient(each.event->arguments[0]);
   });

@@ -51,15 +51,12 @@ void judge_loader(Op& op) {
       op.s.doubt(op.s.logical_not(alone));
     return;
   }
-  const auto refuse = [&](std::string_view text) {
-    op.fail_when(alone, ProblemKind::argument, std::string(text));
+  const auto refuse = [&](interpreter::Refusal refusal) {
+    op.fail_when(alone, ProblemKind::argument, std::move(refusal));
   };
   if (const Value factor = op.argument("prefetch_factor"); factor.is(Kind::integer))
-    refuse(
-        "`prefetch_factor` is given and `num_workers` is 0: nothing fetches ahead, and `DataLoader` raises \"prefetch_factor option could only be specified in multiprocessing\". Set num_workers above 0, or leave it out");
-  if (op.flag("persistent_workers") == Known::yes)
-    refuse(
-        "`persistent_workers` is true and `num_workers` is 0: DataLoader raises \"persistent_workers option needs num_workers > 0\". Set num_workers above 0, or leave it out");
+    refuse(why<Reason::prefetch_without_workers>());
+  if (op.flag("persistent_workers") == Known::yes) refuse(why<Reason::persistent_without_workers>());
 }
 Value loader_init(Call& call) {
   Op op(call);
@@ -234,8 +231,7 @@ void try_ends(Call& call, Value dataset, const Loading& loading, bool collates) 
       if (const auto apart = sizes_apart(run, samples[0].second, samples[i].second)) {
         auto* problem = run.problem(ProblemKind::concat, call);
         problem->overridable = failed = true;
-        problem->text = "Samples 0 and " + std::to_string(samples[i].first) + " have the shapes " + *apart +
-            ": a batch that holds both raises \"stack expects each tensor to be equal size\". Give all samples one size, or pass a `collate_fn`";
+        explain(*problem, why<Reason::samples_of_sizes>(samples[i].first, *apart));
         if (method.is(Kind::bound) && method.as<values::Bound>()->function.is(Kind::function))
           problem->evidence.emplace_back(
               method.as<values::Bound>()->function.object()->born, "the samples are made here");
@@ -300,8 +296,7 @@ Value loader_iter(Call& call) {
       if (size.size) call.arguments[1] = Value::of(size.size);
       try_ends(call, dataset, loading, !collating);
       if (!collating && holds_none(run, sample.value) && !run.guarded())
-        run.problem(ProblemKind::argument, call)->text =
-            "A sample holds None, and default_collate takes no None: \"batch must contain tensors, numpy arrays, numbers, dicts or lists\". Leave it out of the sample, or pass a collate_fn";
+        explain(*run.problem(ProblemKind::argument, call), why<Reason::sample_of_none>());
       batch = collating
           ? run.call(collating, {{run.heap().open_list(sample.value, size.size)}, {}, false}, call.place)
           : collate(run, sample.value, size, sample.index, call.place);

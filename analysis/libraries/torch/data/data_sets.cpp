@@ -14,8 +14,7 @@ namespace {
 Value tensors_init(Call& call) {
   Op op(call);
   for (const auto& [name, value] : call.options) {
-    op.fail(ProblemKind::argument,
-        "`TensorDataset` has no argument " + code(name.text()) + ": its tensors are given by place");
+    op.fail(ProblemKind::argument, why<Reason::tensors_by_name>(name.text()));
     return {};
   }
   std::vector<Value> tensors;
@@ -29,10 +28,7 @@ Value tensors_init(Call& call) {
     if (!state || !state->shape.ndim_known || state->shape.dims.empty()) continue;
     const Dim& size = state->shape.dims[0];
     if (op.equal(first, size) == Answer::no) {
-      op.fail(ProblemKind::argument,
-          "TensorDataset takes tensors of one length, and these have " + op.words(first) + " and " +
-              op.words(size),
-          {first, size});
+      op.fail(ProblemKind::argument, why<Reason::samples_apart>(first, size), {first, size});
       break;
     }
     first = op.better(first, size);
@@ -146,9 +142,8 @@ Value random_split(Call& call) {
     if (lengths.back()) sum = s.add(sum, lengths.back());
   }
   if (integers && whole && s.compare(Compare::eq, sum, whole) == Answer::no)
-    op.fail(ProblemKind::argument,
-        "The lengths come to " + op.words(op.dim(sum)) + ", but " + op.name("dataset") + " has " +
-            op.words(op.dim(whole)) + " samples");
+    op.fail(
+        ProblemKind::argument, why<Reason::split_lengths>(op.dim(sum), op.name("dataset"), op.dim(whole)));
   else if (const auto total = whole ? s.value(whole) : std::nullopt; total && !integers) {
     // Fractions: what is left over goes to the first parts, one each.
     std::vector<std::int64_t> sizes;

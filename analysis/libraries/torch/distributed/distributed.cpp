@@ -196,9 +196,9 @@ template <Value (*then)(Call&)> Value with_list_at_root(Call& call) {
     const Answer answer = symbols.decide(fails);
     if (answer == Answer::yes || (answer == Answer::unknown && symbols.decide(listed) == Answer::yes)) {
       interpreter::ProblemEvent* event = call.run.problem(ProblemKind::argument, call);
-      event->text = "`" + std::string(call.row.parameters[static_cast<std::size_t>(info.list)].text()) +
-          "` is for rank " + symbols.text(root.integer()) +
-          " alone: the other ranks raise \"must NOT be specified\". Pass None there";
+      explain(*event,
+          why<Reason::list_of_root>(
+              call.row.parameters[static_cast<std::size_t>(info.list)].text(), values::Dim{root.integer()}));
       if (answer == Answer::unknown) event->assumption = fails;
     }
   }
@@ -225,9 +225,7 @@ Value exchanged(Call& call) {
       total += number.value_or(0);
     }
     if (!known || total == rows) continue;
-    call.run.problem(ProblemKind::argument, call)->text = "The entries of `" + std::string(name) +
-        "` add up to " + std::to_string(total) + ", but the tensor has " +
-        count_of(static_cast<std::size_t>(rows), "row") + ": \"Split sizes doesn't match total dim 0 size\"";
+    explain(*call.run.problem(ProblemKind::argument, call), why<Reason::exchanged_rows>(name, total, rows));
     break;
   }
   return first_differs(call);
@@ -330,12 +328,18 @@ constexpr Collective distributed_collectives[] = {
             .group_root = 4,
             .waits = Waiting::all_but_root}},
     {"torch.distributed.all_reduce", "tensor, op=None, group=None, async_op=False", first_agrees,
-        {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3}},
+        {.name = "all_reduce", .tensor = 0, .group = 2, .async = 3, .reduces = true}},
     {"torch.distributed.all_reduce_coalesced", "tensors, op=None, group=None, async_op=False",
-        first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3}},
+        first_list_agrees, {.name = "all_reduce_coalesced", .group = 2, .async = 3, .reduces = true}},
     {"torch.distributed.reduce", "tensor, dst, op=None, group=None, async_op=False, group_dst=None",
         first_differs,
-        {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .async = 4, .waits = Waiting::root}},
+        {.name = "reduce",
+            .tensor = 0,
+            .root = 1,
+            .group = 3,
+            .async = 4,
+            .waits = Waiting::root,
+            .reduces = true}},
     {"torch.distributed.all_gather", "tensor_list, tensor, group=None, async_op=False", first_list_agrees,
         {.name = "all_gather", .tensor = 1, .group = 2, .async = 3, .list = 0, .fills_list = true}},
     {"torch.distributed.all_gather_into_tensor", "output_tensor, input_tensor, group=None, async_op=False",
@@ -373,10 +377,22 @@ constexpr Collective distributed_collectives[] = {
         {.name = "scatter_object_list", .root = 2, .group = 3}},
     {"torch.distributed.reduce_scatter", "output, input_list, op=None, group=None, async_op=False",
         first_differs,
-        {.name = "reduce_scatter", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
+        {.name = "reduce_scatter",
+            .tensor = 0,
+            .group = 3,
+            .async = 4,
+            .list = 1,
+            .own_sizes = true,
+            .reduces = true}},
     {"torch.distributed.reduce_scatter_tensor", "output, input, op=None, group=None, async_op=False",
         first_differs,
-        {.name = "reduce_scatter_tensor", .tensor = 0, .group = 3, .async = 4, .list = 1, .own_sizes = true}},
+        {.name = "reduce_scatter_tensor",
+            .tensor = 0,
+            .group = 3,
+            .async = 4,
+            .list = 1,
+            .own_sizes = true,
+            .reduces = true}},
     {"torch.distributed.all_to_all", "output_tensor_list, input_tensor_list, group=None, async_op=False",
         handle, {.name = "all_to_all", .group = 2, .async = 3, .list = 0, .fills_list = true}},
     {"torch.distributed.all_to_all_single",
@@ -392,7 +408,7 @@ constexpr Collective distributed_collectives[] = {
             .received = 0,
             .own_sizes = true}},
     {"torch.distributed.nn.functional.all_reduce", "tensor, op=None, group=None", same_everywhere,
-        {.name = "all_reduce", .tensor = 0, .group = 2}},
+        {.name = "all_reduce", .tensor = 0, .group = 2, .reduces = true}},
     {"torch.distributed.nn.functional.broadcast", "tensor, src, group=None", same_everywhere,
         {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
     {"torch.distributed.nn.functional.gather", "tensor, dst=0, group=None", unknown_of,
@@ -400,9 +416,9 @@ constexpr Collective distributed_collectives[] = {
     {"torch.distributed.nn.functional.scatter", "tensors, src=0, group=None", unknown_of,
         {.name = "scatter", .root = 1, .group = 2}},
     {"torch.distributed.nn.functional.reduce", "tensor, dst, op=None, group=None", unknown_of,
-        {.name = "reduce", .tensor = 0, .root = 1, .group = 3}},
+        {.name = "reduce", .tensor = 0, .root = 1, .group = 3, .reduces = true}},
     {"torch.distributed.nn.functional.reduce_scatter", "output, input_list, op=None, group=None", unknown_of,
-        {.name = "reduce_scatter", .tensor = 0, .group = 3, .own_sizes = true}},
+        {.name = "reduce_scatter", .tensor = 0, .group = 3, .own_sizes = true, .reduces = true}},
     {"torch.distributed.nn.functional.all_to_all", "output_tensor_list, input_tensor_list, group=None",
         unknown_of, {.name = "all_to_all", .group = 2}},
     {"torch.distributed.nn.functional.all_gather", "tensor, group=None", uniform,
@@ -417,14 +433,14 @@ constexpr Collective distributed_collectives[] = {
             .received = 0,
             .own_sizes = true}},
     {"torch.distributed._functional_collectives.all_reduce", "self, reduceOp, group, tag=''", same_everywhere,
-        {.name = "all_reduce", .tensor = 0, .group = 2}},
+        {.name = "all_reduce", .tensor = 0, .group = 2, .reduces = true}},
     {"torch.distributed._functional_collectives.broadcast", "self, src, group, tag=''", same_everywhere,
         {.name = "broadcast", .tensor = 0, .root = 1, .group = 2}},
     {"torch.distributed._functional_collectives.all_gather_tensor", "self, gather_dim, group, tag=''",
         uniform, {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
     {"torch.distributed._functional_collectives.reduce_scatter_tensor",
         "self, reduceOp, scatter_dim, group, tag=''", unknown_of,
-        {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
+        {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true, .reduces = true}},
     {"torch.distributed._functional_collectives.all_to_all_single",
         "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of,
         {.name = "all_to_all_single", .group = 3, .sent_rows = 2, .received_rows = 1, .own_sizes = true}},
@@ -433,19 +449,19 @@ constexpr Collective distributed_collectives[] = {
         {.name = "all_gather_into_tensor", .tensor = 0, .group = 2}},
     {"torch.distributed._functional_collectives.reduce_scatter_tensor_autograd",
         "self, reduceOp, scatter_dim, group, tag=''", unknown_of,
-        {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true}},
+        {.name = "reduce_scatter_tensor", .group = 3, .own_sizes = true, .reduces = true}},
     {"torch.distributed._functional_collectives.all_to_all_single_autograd",
         "self, output_split_sizes, input_split_sizes, group, tag=''", unknown_of,
         {.name = "all_to_all_single", .group = 3, .sent_rows = 2, .received_rows = 1, .own_sizes = true}},
     {"torch.distributed._functional_collectives.permute_tensor", "self, src_dst, group, tag=''", unknown_of,
         {.name = "all_to_all_single", .group = 2, .own_sizes = true}},
     {"torch.distributed._functional_collectives.all_reduce_coalesced", "self, reduceOp, group, tag=''",
-        uniform, {.name = "all_reduce_coalesced", .group = 2}},
+        uniform, {.name = "all_reduce_coalesced", .group = 2, .reduces = true}},
     {"torch.distributed._functional_collectives.all_gather_into_tensor_coalesced", "self, group, tag=''",
         uniform, {.name = "all_gather_into_tensor_coalesced", .group = 1}},
     {"torch.distributed._functional_collectives.reduce_scatter_tensor_coalesced",
         "inputs, reduceOp, scatter_dim, group, tag=''", unknown_of,
-        {.name = "reduce_scatter_tensor_coalesced", .group = 3, .own_sizes = true}},
+        {.name = "reduce_scatter_tensor_coalesced", .group = 3, .own_sizes = true, .reduces = true}},
     {"torch.distributed.broadcast_object_list", "object_list, src=0, group=None, device=None, group_src=None",
         objects_broadcast, {.name = "broadcast_object_list", .root = 1, .group = 2, .objects = 0}},
 

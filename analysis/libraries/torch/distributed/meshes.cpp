@@ -152,8 +152,8 @@ Value made_mesh(Call& call, const std::vector<Value>& sizes,
   return made;
 }
 
-Value refuse_mesh(Call& call, std::string text) {
-  call.run.problem(ProblemKind::argument, call)->text = std::move(text);
+Value refuse_mesh(Call& call, interpreter::Refusal refusal) {
+  explain(*call.run.problem(ProblemKind::argument, call), std::move(refusal));
   return unknown_of(call);
 }
 std::optional<std::vector<std::string>> texts(Call& call, Value names) {
@@ -186,15 +186,11 @@ Value device_mesh(Call& call) {
                                                                    : std::nullopt;
   const auto names = texts(call, given);
   if (names && sizes && names->size() != sizes->size())
-    return refuse_mesh(call,
-        "`init_device_mesh` takes a name for each dimension, but `mesh_shape` has " +
-            count_of(sizes->size(), "dimension") + " and `mesh_dim_names` " +
-            count_of(names->size(), "name"));
+    return refuse_mesh(call, why<Reason::mesh_names>(sizes->size(), names->size()));
   if (names)
     for (std::size_t i = 0; i < names->size(); ++i)
       if (std::ranges::count(*names, (*names)[i]) > 1)
-        return refuse_mesh(call,
-            "The names of a mesh's dimensions have to differ, but `" + (*names)[i] + "` stands there twice");
+        return refuse_mesh(call, why<Reason::mesh_name_twice>((*names)[i]));
   int several = 0;
   std::vector<Value> resolved;
   std::vector<std::vector<std::size_t>> dims;
@@ -244,9 +240,7 @@ Value part_of_mesh(Call& call) {
   const auto wanted = texts(call, call.at(0));
   if (!mesh) return call.run.heap().unseen("mesh", call.place);
   const bool whole = !kept(call, is_part);
-  if (whole && !mesh->named)
-    return refuse_mesh(call,
-        "A mesh without `mesh_dim_names` cannot be sliced by name. Give `init_device_mesh` the names of its dimensions");
+  if (whole && !mesh->named) return refuse_mesh(call, why<Reason::mesh_nameless>());
   if (!wanted || mesh->names.size() != mesh->dims.size()) return call.run.heap().unseen("mesh", call.place);
   std::vector<std::vector<std::size_t>> dims;
   for (const std::string& name : *wanted) {
@@ -259,7 +253,7 @@ Value part_of_mesh(Call& call) {
     if (!whole || kept(call, has_flattened)) return call.run.heap().unseen("mesh", call.place);
     std::string known;
     for (const std::string& each : mesh->names) known += (known.empty() ? "`" : ", `") + each + "`";
-    return refuse_mesh(call, "The mesh has no dimension `" + name + "`: it has " + known);
+    return refuse_mesh(call, why<Reason::mesh_dimension>(name, known));
   }
   const Value part = made_mesh(call, mesh->sizes, dims, tuple_of(call, *wanted), true);
   const Value root = kept(call, root_of_part);

@@ -28,9 +28,7 @@ Value unsharded_gradients(Call& call) {
   const bool is_sharded = !strategy || strategy.is(Kind::none) ||
       (strategy.is(Kind::library) && !strategy.as<values::LibrarySymbol>()->path.ends_with(".NO_SHARD"));
   if (is_sharded)
-    call.run.problem(values::ProblemKind::truth_of_text, call)->text =
-        "Under `no_sync()` of `FullyShardedDataParallel` each rank keeps the gradients of all parameters whole until the last micro-batch, which takes as much memory as the model itself. Leave it out: each backward then reduces them, "
-        "each rank keeps only its share, and accumulation works all the same.";
+    explain(*call.run.problem(values::ProblemKind::truth_of_text, call), why<Reason::sharded_no_sync>());
   return context(call);
 }
 // Goes along with what was computed where it is not known whether the wrapper's part of the backward is held
@@ -221,9 +219,7 @@ Value wrapped_forward(Call& call) {
   if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !handed.empty() &&
       lies_on_cpu(call.run, call.run.attribute(call.self, Name("module"), call.place)))
     Op(call).fail_when(call.run.named_condition("torch.cuda.is_available", Sharing::uniform),
-        values::ProblemKind::device,
-        "`DataParallel` computes on the first GPU, and the parameters of its module are on the CPU. Move the "
-        "module there before it is called");
+        values::ProblemKind::device, why<Reason::data_parallel_on_cpu>());
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   // Of a module that is not seen nothing is said then of where its inputs lie.
@@ -275,9 +271,7 @@ Value distributed_init(Call& call) {
   if (!call.spread && names_devices(call.run, devices)) {
     call.run.set_attribute(call.self, Name("device_ids"), devices);
     if (lies_on_cpu(call.run, call.at(0)))
-      call.run.problem(values::ProblemKind::device, call)->text =
-          "`DistributedDataParallel` is given `device_ids`, and the module is still on the CPU: it raises "
-          "`ValueError`. Move the module to its GPU before it is wrapped";
+      explain(*call.run.problem(values::ProblemKind::device, call), why<Reason::wrapped_on_cpu>());
   }
   return wrapped_init(call);
 }
@@ -289,9 +283,7 @@ Value moves_wrapped(Call& call, std::string_view usual_row) {
   if (unseen && !was_moved && kept(call, "device_ids")) {
     Op op(call);
     op.fail_when(call.run.named_condition("the module is on the CPU until here", Sharing::uniform),
-        values::ProblemKind::device,
-        "`DistributedDataParallel` is given `device_ids` and a module that is moved only here: it raises "
-        "`ValueError`. Move the module to its GPU before it is wrapped");
+        values::ProblemKind::device, why<Reason::moved_after_wrapping>());
   }
   const Row* usual = call.run.library().find(usual_row);
   Call inner{call.run, *usual, call.self, call.arguments, call.rest, call.options, call.given, call.spread,
@@ -342,9 +334,7 @@ Value sharded_forward(Call& call) {
     Flattened now;
     now.add(call.run, kept(call, "module"));
     if (now.on_cpu)
-      call.run.problem(values::ProblemKind::device, call)->text =
-          "The parameters of this `FullyShardedDataParallel` are on the CPU, where it left them, and it computes on the accelerator: \"Expects tensor to be on the compute device cuda:0, was on cpu\". Pass "
-          "`device_id=torch.cuda.current_device()`, or move the model before it is wrapped";
+      explain(*call.run.problem(values::ProblemKind::device, call), why<Reason::sharded_on_cpu>());
   }
   return wrapped_forward(call);
 }

@@ -8,8 +8,8 @@ namespace stepzero::libraries {
 
 namespace {
 
-void refuse_pipeline(Call& call, std::string text) {
-  call.run.problem(ProblemKind::argument, call)->text = std::move(text);
+void refuse_pipeline(Call& call, interpreter::Refusal refusal) {
+  explain(*call.run.problem(ProblemKind::argument, call), std::move(refusal));
 }
 std::optional<std::int64_t> positive(Call& call, Value value) {
   const auto known = value ? call.run.to_constant(call.run.resolve(value)) : std::nullopt;
@@ -31,10 +31,7 @@ Value made_stage(Call& call) {
         call.self, Name("inputs_meta"), inputs.is(Kind::tuple) ? inputs : call.run.heap().tuple({inputs}));
   const auto index = call.run.to_constant(call.run.resolve(call.at(1))),
              count = call.run.to_constant(call.run.resolve(call.at(2)));
-  if (index && count && *index >= *count)
-    refuse_pipeline(call,
-        "A pipeline of " + count_of(static_cast<std::size_t>(*count), "stage") + " has no stage " +
-            std::to_string(*index) + ": they are counted from 0");
+  if (index && count && *index >= *count) refuse_pipeline(call, why<Reason::no_such_stage>(*count, *index));
   return {};
 }
 // These have one stage on each rank, and a step whose forward and backward of a microbatch are those of its
@@ -68,9 +65,7 @@ Value made_schedule(Call& call) {
   if (parts && count && *parts < *count &&
       std::ranges::find(fills_pipeline, call.row.path) != std::end(fills_pipeline))
     refuse_pipeline(call,
-        "`" + std::string(call.row.path.substr(call.row.path.rfind('.') + 1)) +
-            "` needs at least as many microbatches as stages, but `n_microbatches` is " +
-            std::to_string(*parts) + " and there are " + count_of(static_cast<std::size_t>(*count), "stage"));
+        why<Reason::microbatches_few>(call.row.path.substr(call.row.path.rfind('.') + 1), *parts, *count));
   keep(call, values::PipelineState::alone,
       call.run.heap().boolean(stages && call.run.to_constant(stages) == 1));
   return {};
@@ -89,9 +84,7 @@ void judge_batch(Call& call) {
         call.run.symbols().decide(call.run.symbols().compared(
             symbolic::Compare::lt, size, call.run.symbols().constant(*parts))) != symbolic::Answer::yes)
       continue;
-    return refuse_pipeline(call,
-        "The batch of " + call.run.symbols().text(size) + " cannot be split into " + std::to_string(*parts) +
-            " microbatches: \"Tensor size is smaller than num_chunks\"");
+    return refuse_pipeline(call, why<Reason::batch_for_microbatches>(values::Dim{size}, *parts));
   }
 }
 
@@ -192,9 +185,7 @@ Value traced(Call& call) {
     if (!key.is(Kind::string)) continue;
     const std::string_view first = key.text().substr(0, key.text().find('.'));
     if (call.run.attribute_or_none(module, Name(first), call.place)) continue;
-    refuse_pipeline(call,
-        "`split_spec` names the submodule `" + std::string(key.text()) +
-            "`, and the module has no attribute `" + std::string(first) + "`");
+    refuse_pipeline(call, why<Reason::split_of_module>(key.text(), first));
     break;
   }
   return Value::of(Kind::instance, pipe);

@@ -51,7 +51,7 @@ template <int options, int full> Value state_dicts_by_options(Call& call) {
       {model, call.run.heap().dict({}, true, call.run.heap().unknown("", Sharing::uniform, call.place))});
 }
 
-constexpr std::string_view one_plan = "the ranks agree on who writes or reads what";
+constexpr std::string_view one_plan = "the ranks agree on which of them writes or reads what";
 
 constexpr Hidden hidden_states[] = {
     {"torch.distributed.checkpoint.state_dict.get_model_state_dict",

@@ -98,23 +98,21 @@ TensorState whole_state(Call& call) {
 // One placement for each dimension of the mesh, and of the tensor's own dimensions. False after a problem was
 // told.
 bool placements_fit(Call& call, const TensorState& tensor, Value mesh, Value given) {
-  const auto refuse = [&](std::string text) {
-    call.run.problem(ProblemKind::argument, call)->text = std::move(text);
+  const auto refuse = [&](interpreter::Refusal refusal) {
+    explain(*call.run.problem(ProblemKind::argument, call), std::move(refusal));
     return false;
   };
   const std::vector<Value> placements = placements_of(call.run, given);
   const auto dims = dimensions_of_mesh(call.run, mesh);
   if (dims && !placements.empty() && placements.size() != *dims)
-    return refuse("The mesh has " + count_of(*dims, "dimension") + ", but `placements` holds " +
-        count_of(placements.size(), "placement") + ". Give one for each dimension");
+    return refuse(why<Reason::placements_count>(*dims, placements.size()));
   for (const Value& placement : placements) {
     if (class_of(call.run, placement) != shard || !tensor.shape.ndim_known) continue;
     const Value dim = kept(call.run, *call.run.resolve(placement).as<Instance>(), "dim");
     const auto at = dim ? call.run.to_constant(dim) : std::nullopt;
     const auto rank = static_cast<std::int64_t>(tensor.shape.dims.size());
     if (at && (*at >= rank || *at < -rank))
-      return refuse("`Shard(" + std::to_string(*at) + ")` names a dimension that a tensor of " +
-          count_of(tensor.shape.dims.size(), "dimension") + " does not have");
+      return refuse(why<Reason::placement_dimension>(*at, tensor.shape.dims.size()));
   }
   return true;
 }
@@ -220,9 +218,8 @@ Value context_parallel(Call& call) {
   };
   const auto buffers = elements(call.at(1)), dims = elements(call.at(2));
   if (buffers && dims && buffers->size() != dims->size()) {
-    call.run.problem(ProblemKind::argument, call)->text =
-        "`context_parallel` takes a sequence dimension for each buffer, but is given " +
-        count_of(buffers->size(), "buffer") + " and " + count_of(dims->size(), "dimension");
+    explain(*call.run.problem(ProblemKind::argument, call),
+        why<Reason::buffer_dimensions>(buffers->size(), dims->size()));
     return {};
   }
   for (std::size_t i = 0; buffers && i < buffers->size(); ++i) {
@@ -325,9 +322,7 @@ bool all_spread_or_none(Op& op) {
     }
   }
   if (!whole || !plain || replicates_around(op.run)) return true;
-  op.fail(ProblemKind::argument,
-      "A tensor that is spread over the ranks meets one that is not, " + op.words(plain->shape) +
-          ": \"got mixed torch.Tensor and DTensor\". Spread that one, too, with distribute_tensor");
+  op.fail(ProblemKind::argument, why<Reason::mixed_with_spread>(plain->shape));
   if (whole->made->born) op.told()->evidence.emplace_back(whole->made->born, "spread here");
   return false;
 }

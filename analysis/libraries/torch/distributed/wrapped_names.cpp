@@ -109,12 +109,11 @@ Value within_wrapper(Call& call) {
   if (handed_out && !has) return {};
   const std::string written(owner), attribute(wanted),
       kind_name(kind->path.substr(kind->path.rfind('.') + 1));
-  interpreter::ProblemEvent* event = call.run.problem_at(values::ProblemKind::of_wrapped, call.place, nullptr,
-      "`" + written + "` is wrapped in " + kind_name + ", which has no attribute `" + attribute + "`" +
-          (handed_out ? ", unless unseen code gave the wrapper one" : "") +
-          ": reading it raises AttributeError. " +
-          (has ? "The model inside has it: write `" : "If it belongs to the model inside, write `") +
-          written + ".module." + attribute + "`");
+  interpreter::ProblemEvent* event = call.run.problem_at(
+      values::ProblemKind::of_wrapped, call.place, nullptr);
+  explain(*event,
+      has ? why<Reason::attribute_inside>(written, kind_name, attribute, handed_out, written, attribute)
+          : why<Reason::attribute_of_wrapper>(written, kind_name, attribute, handed_out, written, attribute));
   event->overridable = handed_out;
   return event->guarded ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
 }

@@ -241,13 +241,13 @@ std::optional<Bounds> bounds_of(Op& op, Value value) {
 }
 
 bool refuses_drawn(Op& op, Value indices, const Dim& size,
-    const std::function<std::string(const std::string& greatest)>& text) {
+    const std::function<interpreter::Refusal(const Dim& greatest)>& refusal) {
   const TensorState* state = op.tensor(indices);
   const values::Extent* extent = state && size.size ? extent_among(op, indices) : nullptr;
   if (!extent || extent->met || op.s.compare(Compare::ge, extent->high, size.size) != Answer::yes ||
       !is_some(op, *state))
     return false;
-  op.fail(ProblemKind::index, text(op.words(op.dim(extent->high))), {size});
+  op.fail(ProblemKind::index, refusal(op.dim(extent->high)), {size});
   if (!op.told()) return true;
   op.told()->evidence.emplace_back(
       extent->place, extent->drawn ? "drawn here" : std::string(extent->what) + " gives any of them");

@@ -238,15 +238,13 @@ std::optional<std::pair<std::string_view, std::string_view>> crossed_operands(co
   return std::nullopt;
 }
 
-std::string crossing_text(const Op& op, std::string_view column, std::string_view row) {
+interpreter::Refusal crossing(const Op& op, std::string_view column, std::string_view row) {
   const Shape &a = op.shape(column), &b = op.shape(row);
   Shape both = a;
   both.dims[1] = b.dims[0];
   const std::string_view what = op.call.row.path.substr(op.call.row.path.rfind('.') + 1);
   const bool compares = what != "mul" && what != "add" && what != "div";
-  return op.name(column) + " has shape " + op.words(a) + " and " + op.name(row) + " has shape " +
-      op.words(b) + ": together they are " + op.words(both) + ", so each element of one is " +
-      (compares ? "compared" : "combined") + " with all of the other";
+  return why<Reason::crossed>(op.name(column), a, op.name(row), b, both, compares);
 }
 
 // The 1 that is too many.
@@ -274,9 +272,7 @@ void warn_of_sizes(Op& op) {
   }
   if (differ)
     op.warn(ProblemKind::suspicious_broadcast,
-        op.name(first) + " has shape " + op.words(a->shape) + " and " + op.name(second) + " has shape " +
-            op.words(b->shape) +
-            ": the loss repeats the smaller one, which is likely a mistake. Give both the same shape");
+        why<Reason::loss_repeats>(op.name(first), a->shape, op.name(second), b->shape));
 }
 
 // What a loss reports once the result goes into it. `if_trained`: only where the loss is trained through the
@@ -285,7 +281,7 @@ const Mark* kept_problem(Op& op, std::string_view column, std::string_view row, 
   const TensorState *a = op.tensor(column), *b = op.tensor(row);
   auto* kept = op.run.heap().make<Mark>();
   kept->if_trained = if_trained;
-  kept->problem.text = crossing_text(op, column, row);
+  explain(kept->problem, crossing(op, column, row));
   kept->problem.place = op.call.place;
   kept->problem.calls = op.run.site();
   kept->problem.row = &op.call.row;
@@ -322,7 +318,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
   case ColumnRole::loss: {
     if (const auto operands = crossed_operands(op)) {
       const auto [column, row] = *operands;
-      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
+      op.warn(ProblemKind::suspicious_broadcast, crossing(op, column, row),
           {op.shape(column).dims[0], op.shape(row).dims[0]});
       op.suggest_append(column, squeeze_of(op.shape(column)), true,
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, op.shape(row)));
@@ -343,10 +339,7 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
       const auto [wide, row] = *by_chance;
       const Dim &samples = op.shape(row).dims[0], &last = op.shape(wide).dims.back();
       op.warn(ProblemKind::suspicious_broadcast,
-          op.name(row) + " has one number for each of the " + op.words(samples) + " of " + op.name(wide) +
-              " " + op.words(op.shape(wide)) +
-              " along its first dimension, and is combined with the last: they fit only because both sizes are " +
-              op.words(samples) + " here",
+          why<Reason::number_of_each_sample>(op.name(row), samples, op.name(wide), op.shape(wide), samples),
           {samples, last});
       std::string suffix = ".unsqueeze(-1)";
       for (std::size_t i = 2; i < op.shape(wide).dims.size(); ++i) suffix += ".unsqueeze(-1)";
@@ -355,10 +348,9 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
     }
     if (const auto misnamed = operands || is_crossed ? std::nullopt : met_by_name(op)) {
       op.warn(ProblemKind::suspicious_broadcast,
-          op.name(misnamed->other) + " has the size " + code(misnamed->met) +
-              " where it meets the dimension " + code(misnamed->expected) + " of " + op.name(misnamed->wide) +
-              " " + op.words(op.shape(misnamed->wide)) + ", which has its " + code(misnamed->met) +
-              " elsewhere: they fit only because both sizes are " + op.words(misnamed->left) + " here",
+          why<Reason::met_by_other_name>(op.name(misnamed->other), code(misnamed->met),
+              code(misnamed->expected), op.name(misnamed->wide), op.shape(misnamed->wide),
+              code(misnamed->met), misnamed->left),
           {misnamed->left, misnamed->right});
       return;
     }
@@ -372,8 +364,8 @@ void watch_column(Op& op, ColumnRole column_role, Value made) {
         what.starts_with("eq") || what.starts_with("ne");
     const bool compares = what.starts_with("eq") || what.starts_with("ne");
     if (!compares && b->shape.dims.size() > 1 && is_left_over(op, *a)) {
-      op.warn(ProblemKind::suspicious_broadcast, crossing_text(op, column, row),
-          {a->shape.dims[0], b->shape.dims[0]});
+      op.warn(
+          ProblemKind::suspicious_broadcast, crossing(op, column, row), {a->shape.dims[0], b->shape.dims[0]});
       op.suggest_append(column, squeeze_of(a->shape), true,
           "Squeeze " + op.plain_name(column) + " to " + values::shape_text(op.s, b->shape));
       return;

@@ -34,6 +34,6 @@ const values::Extent* extent_among(Op& op, Value tensor);
 // Indices that were drawn between two bounds reach beyond the size: told as `text` with the greatest of them;
 // a proof where so many were drawn that no run has none of those.
 bool refuses_drawn(Op& op, Value indices, const Dim& size,
-    const std::function<std::string(const std::string& greatest)>& text);
+    const std::function<interpreter::Refusal(const Dim& greatest)>& refusal);
 
 }  // namespace stepzero::libraries

@@ -185,9 +185,9 @@ void judge_history(Call& call, Value loss, const TensorState& state) {
   const std::string kept = written_text(call.run, found->kept_by->born),
                     name(last_part(found->kept_by->row->path));
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::overwritten, call);
-  event->text = "This backward needs " + std::string(found->is_result ? "the result" : "what went into") +
-      (kept.empty() ? " of " + name : (found->is_result ? " of " : " ") + kept) +
-      ", and that was written over since: \"one of the variables needed for gradient computation has been modified by an inplace operation\". Make a new tensor instead: `x = x + y` for `x += y`";
+  explain(*event,
+      found->is_result ? why<Reason::result_overwritten>(kept.empty() ? name : kept)
+                       : why<Reason::operand_overwritten>(kept.empty() ? name : kept));
   event->evidence.emplace_back(found->kept_by->born, "kept for the backward here");
   if (found->written && found->written->born)
     event->evidence.emplace_back(found->written->born, "written over here");
@@ -243,12 +243,7 @@ bool may_be_written(Op& op, Value target) {
   const std::string name = is_part ? code(op.run.record().text({op.call.place.chunk,
                                          syntax::as<syntax::SubscriptExpr>(*op.call.node).object->span}))
                                    : op.name(op.call.row.parameters[0].text());
-  op.fail(ProblemKind::leaf_written,
-      name + " is a leaf that requires a gradient, and is written in place while gradients are recorded" +
-          (called == Caller::steps ? ", unless the caller of `step` turns them off" : "") + ": \"a " +
-          (is_part ? "view of a " : "") +
-          "leaf Variable that requires grad is being used in an in-place operation\". Write it under `torch.no_grad()`, or create a new tensor",
-      {});
+  op.fail(ProblemKind::leaf_written, why<Reason::leaf_written>(name, called == Caller::steps, is_part), {});
   op.told()->overridable = op.told()->overridable || called == Caller::steps;
   // Of the parameters of an optimizer it fails whatever the settings of the group are, by which the other
   // operand was computed.
@@ -284,8 +279,7 @@ void judge_batch_of_losses(Call& call, const TensorState& state, symbolic::Cond 
       "the batch has more than one sample", Sharing::uniform);
   interpreter::ProblemEvent* event = call.run.problem(
       values::ProblemKind::not_scalar, call, where ? s.logical_and(where, several) : several);
-  event->text =
-      "The loss still has the dimension of the batch, and `backward()` without a gradient raises \"grad can be implicitly created only for scalar outputs\". Take its `mean()` or `sum()` first";
+  explain(*event, why<Reason::backward_of_batch>());
   if (state.made && state.made->born)
     event->evidence.emplace_back(state.made->born, "the loss is computed here");
 }
@@ -305,8 +299,7 @@ void judge_backward(Call& call) {
     if (answer != Answer::no) {
       interpreter::ProblemEvent* event = call.run.problem(
           values::ProblemKind::not_scalar, call, answer == Answer::yes ? nullptr : several);
-      event->text = "The loss has shape `" + values::shape_text(s, state->shape) +
-          "`, and `backward()` without a gradient takes one number: \"grad can be implicitly created only for scalar outputs\". Take its `mean()` or `sum()` first";
+      explain(*event, why<Reason::backward_of_many>(state->shape));
       if (state->made && state->made->born)
         event->evidence.emplace_back(state->made->born, "the loss is computed here");
       if (answer == Answer::yes) return;

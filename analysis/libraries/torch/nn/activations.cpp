@@ -52,9 +52,7 @@ Value glu(Op& op) {
     const Int two = op.s.constant(2);
     if (op.s.divides(two, halved.size) == Answer::no)
       return op.fail(ProblemKind::layer_input,
-          op.taker() + " halves a dimension, and " + op.words(halved) + " is odd: " + op.name("input") +
-              " has shape " + op.words(input->shape),
-          {halved});
+          why<Reason::odd_halves>(op.taker(), halved, op.name("input"), input->shape), {halved});
     const auto exact = op.s.exact_quotient(halved.size, two);
     halved = op.made(exact ? *exact : op.s.floordiv(halved.size, two));
   }
@@ -88,7 +86,7 @@ Value rrelu(Op& op) {
   return same(op);
 }
 Value celu(Op& op) {
-  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, "`celu` divides by alpha, which is 0");
+  if (op.real("alpha") == 0.0) return op.fail(ProblemKind::argument, why<Reason::zero_alpha>());
   return same(op);
 }
 Value softshrink(Op& op) {
@@ -102,8 +100,7 @@ Value gelu(Op& op) {
 }
 Value clipped(Op& op) {
   const auto least = op.real("min_val"), most = op.real("max_val");
-  if (least && most && *least > *most)
-    return op.fail(ProblemKind::argument, "`hardtanh` takes a min_val of at most max_val");
+  if (least && most && *least > *most) return op.fail(ProblemKind::argument, why<Reason::bounds_swapped>());
   return same(op);
 }
 Value gumbel_softmax(Op& op) {

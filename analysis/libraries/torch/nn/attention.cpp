@@ -73,9 +73,7 @@ bool mask_fits(Op& op, std::string_view name, std::initializer_list<Dim> wanted)
   for (const Dim& size : wanted) {
     if (op.equal(mask->shape.dims[i++], size) == Answer::no) {
       op.fail(ProblemKind::layer_input,
-          op.taker() + " needs " + op.name(name) + " of " + op.words(Shape{true, wanted}) + ", but it is " +
-              op.words(mask->shape),
-          {size});
+          why<Reason::mask_shape>(op.taker(), op.name(name), Shape{true, wanted}, mask->shape), {size});
       return false;
     }
   }
@@ -97,12 +95,12 @@ symbolic::Cond elsewhere(Op& op) {
 
 // A mask beside is_causal=True, which only that kernel takes. True if it fails on every run.
 bool both_masks(Op& op, const Shape& query) {
-  const std::string text = "`scaled_dot_product_attention` takes `attn_mask` or `is_causal=True`, not both";
+  const interpreter::Refusal refusal = why<Reason::two_masks>();
   if (!may_be_unchecked(op, query)) {
-    (void)op.fail(ProblemKind::argument, text);
+    (void)op.fail(ProblemKind::argument, refusal);
     return true;
   }
-  op.fail_when(elsewhere(op), ProblemKind::argument, text);
+  op.fail_when(elsewhere(op), ProblemKind::argument, refusal);
   return false;
 }
 
@@ -149,9 +147,8 @@ Value attend(Op& op) {
   if (!in_autocast(op) && query->dtype != Dtype::unknown &&
       ((key->dtype != Dtype::unknown && key->dtype != query->dtype) ||
           (value->dtype != Dtype::unknown && value->dtype != query->dtype)))
-    return op.fail(ProblemKind::dtype,
-        "query, key and value have to be of one dtype, but they are " + code(values::name(query->dtype)) +
-            ", " + code(values::name(key->dtype)) + " and " + code(values::name(value->dtype)));
+    return op.fail(
+        ProblemKind::dtype, why<Reason::dtypes_of_attention>(query->dtype, key->dtype, value->dtype));
   const TensorState* mask = op.tensor("attn_mask");
   if (mask && mask->dtype != Dtype::unknown && mask->dtype != Dtype::boolean &&
       !values::is_floating(mask->dtype))
@@ -163,9 +160,7 @@ Value attend(Op& op) {
       const Dim has = from_right(mask->shape, at);
       if (at < mask->shape.dims.size() && op.equal(has, 1) == Answer::no && op.equal(has, size) == Answer::no)
         return op.fail(ProblemKind::broadcast,
-            "The scores have shape `[*, " + op.words(length) + ", " + op.words(other) + "]`, and " +
-                op.name("attn_mask") + " " + op.words(mask->shape) + " does not broadcast to them",
-            {has, size});
+            why<Reason::mask_of_ends>(length, other, op.name("attn_mask"), mask->shape), {has, size});
     }
   const Dim width = from_right(v, 0);
   const Known grouped = op.flag("enable_gqa");
@@ -194,9 +189,7 @@ Value attend(Op& op) {
       scores.dims.push_back(length);
       scores.dims.push_back(other);
       return op.fail(ProblemKind::broadcast,
-          "The scores have shape " + op.words(scores) + ", and " + op.name("attn_mask") + " " +
-              op.words(mask->shape) + " does not broadcast to them",
-          {has, size});
+          why<Reason::mask_of_scores>(scores, op.name("attn_mask"), mask->shape), {has, size});
     }
   leading.dims.push_back(length);
   leading.dims.push_back(width);
@@ -439,8 +432,8 @@ void fail_as_different(Op& op, std::string_view what, std::string_view left, std
 bool heads_are_shared(Op& op, const Dim& heads, const Dim& shared) {
   if (!heads.size || !shared.size || op.s.divides(shared.size, heads.size) != Answer::no) return true;
   op.fail(ProblemKind::layer_input,
-      op.words(heads) + " heads of " + op.name(op.call.row.parameters[0].text()) + " cannot be shared by " +
-          op.words(shared) + " heads of " + op.name(op.call.row.parameters[1].text()),
+      why<Reason::shared_heads>(heads, op.name(op.call.row.parameters[0].text()), shared,
+          op.name(op.call.row.parameters[1].text())),
       {heads, shared});
   return false;
 }

@@ -29,8 +29,8 @@ private:
   bool is_refused_for_numbers();
   bool has_classes_last() const;
   void warn_if_classes_are_last();
-  bool refuse(ProblemKind kind, std::string text, std::initializer_list<Dim> because = {}) {
-    op.fail(kind, std::move(text), because);
+  bool refuse(ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because = {}) {
+    op.fail(kind, std::move(refusal), because);
     return true;
   }
   // Another batch is a ValueError; any other difference a RuntimeError.
@@ -39,7 +39,7 @@ private:
     const Answer same = op.equal(x.dims[0], y.dims[0]);
     op.raising(same == Answer::no ? "ValueError" : same == Answer::yes ? "RuntimeError" : "");
   }
-  std::string scores() const { return op.name("input") + " " + op.words(x); }
+
   std::string moved() const { return x.dims.size() == 3 ? ".transpose(1, 2)" : ".movedim(-1, 1)"; }
 
   Op& op;
@@ -74,14 +74,13 @@ Value ClassTargets::result(bool probabilities) {
 Value ClassTargets::of_probabilities() {
   const std::size_t rank = x.dims.size();
   if (known_unequal(op, x, y)) {
-    std::string advice;
-    if (rank == 2 && op.value(y.dims[1]) == 1)
-      advice = "; indices of classes would be `[" + op.words(x.dims[0]) + "]`. Call `squeeze(1)`";
+
     raise_for_shape();
     op.fail(ProblemKind::loss_target,
-        op.taker() + " compares " + scores() + " with " + op.name("target") + " " + op.words(y) +
-            ": with as many dimensions, the target holds a probability for each class and has to be of the same shape" +
-            advice);
+        rank == 2 && op.value(y.dims[1]) == 1
+            ? why<Reason::target_column>(
+                  op.taker(), op.name("input"), x, op.name("target"), y, Shape{true, {x.dims[0]}})
+            : why<Reason::target_probabilities>(op.taker(), op.name("input"), x, op.name("target"), y));
     // Masks that came with a dimension for their one channel.
     bool is_mask = rank >= 2 && op.value(y.dims[1]) == 1;
     for (std::size_t i = 0; is_mask && i < rank; ++i)
@@ -92,8 +91,7 @@ Value ClassTargets::of_probabilities() {
   }
   if (certainly_equal(op, x, y) && target.dtype != Dtype::unknown && !values::is_floating(target.dtype))
     return op.fail(ProblemKind::dtype,
-        op.name("target") + " has the shape of " + op.name("input") + ", " + op.words(x) +
-            ": it would hold a probability for each class, but is " + code(values::name(target.dtype)));
+        why<Reason::probabilities_dtype>(op.name("target"), op.name("input"), x, target.dtype));
   return reduced(op, wanted, input.dtype);
 }
 
@@ -111,9 +109,7 @@ bool ClassTargets::is_refused_for_shape() {
   const bool last = has_classes_last();
   raise_for_shape();
   op.fail(ProblemKind::loss_target,
-      op.taker() + " takes the classes of " + scores() + " in dimension " + std::to_string(axis) +
-          ", so the target would be " + op.words(wanted) + ", but " + op.name("target") + " has shape " +
-          op.words(y) + (last ? ". Its classes seem to be in the last dimension" : ""));
+      why<Reason::target_shape>(op.taker(), op.name("input"), x, axis, wanted, op.name("target"), y, last));
   if (last)
     op.suggest_append("input", moved(), false, "Move the classes to dimension 1: " + moved().substr(1));
   return true;
@@ -124,9 +120,7 @@ bool ClassTargets::is_refused_for_shape() {
 void ClassTargets::warn_if_classes_are_last() {
   if (!has_classes_last() || !x.dims.back().size || !y.dims.back().size) return;
   op.fail_when(op.s.compared(Compare::ne, x.dims.back().size, y.dims.back().size), ProblemKind::loss_target,
-      op.taker() + " takes the classes of " + scores() + " in dimension 1, so the target would be " +
-          op.words(wanted) + ", but " + op.name("target") + " has shape " + op.words(y) +
-          ". Its classes seem to be in the last dimension");
+      why<Reason::target_shape>(op.taker(), op.name("input"), x, 1, wanted, op.name("target"), y, true));
   if (op.told()) op.suggest_append("input", moved(), false);
 }
 
@@ -145,8 +139,7 @@ bool ClassTargets::is_refused_for_weight() {
     return false;
   op.raising("RuntimeError");
   return refuse(ProblemKind::loss_target,
-      op.taker() + " has weights for " + op.words(weight->shape.dims[0]) + " classes, and " + scores() +
-          " has " + op.words(x.dims[axis]));
+      why<Reason::class_weights>(op.taker(), weight->shape.dims[0], op.name("input"), x, x.dims[axis]));
 }
 
 bool ClassTargets::is_refused_for_numbers() {
@@ -154,16 +147,16 @@ bool ClassTargets::is_refused_for_numbers() {
   const Value ignored = setting(op, "ignore_index");
   const auto except = ignored.is(Kind::integer) ? op.s.value(ignored.integer()) : std::nullopt;
   if (!count.size || !except) return false;
-  const auto classes = [&] { return scores() + " has scores for " + op.words(count); };
+
   if (const Int beyond = number_outside(op, op.argument("target"), op.s.constant(0), count.size, except)) {
     op.raising("IndexError");
     return refuse(ProblemKind::index,
-        op.name("target") + " holds the class " + op.words(op.dim(beyond)) + ", and " + classes() +
-            ": 0 to " + op.words(op.dim(op.s.sub(count.size, op.s.constant(1)))),
+        why<Reason::class_outside>(op.name("target"), op.dim(beyond), op.name("input"), x, count,
+            op.dim(op.s.sub(count.size, op.s.constant(1)))),
         {count});
   }
-  return refuses_drawn(op, op.argument("target"), count, [&](const std::string& greatest) {
-    return op.name("target") + " may hold numbers up to " + greatest + ", and " + classes() + " classes";
+  return refuses_drawn(op, op.argument("target"), count, [&](const Dim& greatest) {
+    return why<Reason::class_may_be_outside>(op.name("target"), greatest, op.name("input"), x, count);
   });
 }
 
@@ -185,49 +178,43 @@ Value linear_cross_entropy(Op& op) {
   const TensorState* weight = module ? nullptr : op.expect("linear_weight");
   if (!input || !target || !takes_floats(op, "input")) return op.unknown();
   const Shape &x = input->shape, &y = target->shape;
-  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
-    return op.fail(ProblemKind::loss_target, op.taker() + " " + why, because);
+  const auto refuse = [&](interpreter::Refusal refusal, std::initializer_list<Dim> because = {}) {
+    return op.fail(ProblemKind::loss_target, std::move(refusal), because);
   };
   if (x.ndim_known && (x.dims.empty() || x.dims.size() > 2))
-    return refuse("takes an input [in] or [N, in], but " + op.name("input") + " has shape " + op.words(x));
+    return refuse(interpreter::WrongLayout{op.taker(), {"[in]", "[N, in]"}, op.name("input"), x});
   if (weight && weight->shape.ndim_known && weight->shape.dims.size() < 2)
-    return refuse("takes a weight [classes, in], but " + op.name("linear_weight") + " has shape " +
-        op.words(weight->shape));
+    return refuse(
+        interpreter::WrongLayout{op.taker(), {"[classes, in]"}, op.name("linear_weight"), weight->shape});
   if (weight && x.ndim_known && x.dims.size() == 1 && weight->shape.ndim_known &&
       weight->shape.dims.size() > 2)
-    return refuse("with a weight " + op.words(weight->shape) + " takes an input [N, in], but " +
-        op.name("input") + " has shape " + op.words(x));
+    return refuse(why<Reason::input_of_wide_weight>(op.taker(), weight->shape, op.name("input"), x));
   if (setting(op, "ignore_index") && values::is_floating(target->dtype))
-    return refuse("ignores a class, but " + op.name("target") + " holds probabilities");
+    return refuse(why<Reason::ignored_of_probabilities>(op.taker(), op.name("target")));
   const Dim width = module                    ? setting_dim(op, "in_features")
       : weight && !weight->shape.dims.empty() ? weight->shape.dims.back()
                                               : Dim{};
   if (x.ndim_known && op.equal(x.dims.back(), width) == Answer::no)
-    return refuse("multiplies with weights for " + op.words(width) + " features, but " + op.name("input") +
-            " has shape " + op.words(x),
+    return refuse(interpreter::WrongSize{op.taker(), "features", width, op.name("input"), x.dims.back(), x},
         {width, x.dims.back()});
   if (const auto smoothing = module ? setting(op, "label_smoothing") : op.argument("label_smoothing");
       smoothing.is(Kind::real) && (smoothing.real() < 0 || smoothing.real() > 1))
-    return refuse("takes a label_smoothing from 0 to 1");
+    return op.refuse_value("label_smoothing", 0, 1);
   const Dim classes = module                                                 ? setting_dim(op, "num_classes")
       : weight && weight->shape.ndim_known && weight->shape.dims.size() >= 2 ? weight->shape.dims.front()
                                                                              : Dim{};
   if (const TensorState* each = op.tensor(setting(op, "weight")); each && each->shape.ndim_known &&
       each->shape.dims.size() == 1 && op.equal(each->shape.dims[0], classes) == Answer::no)
-    return refuse(
-        "has weights for " + op.words(each->shape.dims[0]) + " classes, and there are " + op.words(classes),
-        {classes});
+    return refuse(why<Reason::class_count>(op.taker(), "weights", each->shape.dims[0], classes), {classes});
   if (x.ndim_known && y.ndim_known && x.dims.size() == 2 && !y.dims.empty() &&
       op.equal(x.dims[0], y.dims[0]) == Answer::no)
-    return refuse("takes a target for each of the batch, but " + op.name("input") + " has shape " +
-            op.words(x) + " and " + op.name("target") + " " + op.words(y),
+    return refuse(interpreter::ShapesApart{interpreter::ShapesApart::target_of_each, op.taker(),
+                      {{op.name("input"), x}, {op.name("target"), y}}},
         {x.dims[0], y.dims[0]});
   if (const TensorState* bias = op.tensor("linear_bias"); bias && weight && bias->shape.ndim_known &&
       weight->shape.ndim_known && bias->shape.dims.size() == 1 &&
       op.equal(bias->shape.dims[0], classes) == Answer::no)
-    return refuse(
-        "has a bias for " + op.words(bias->shape.dims[0]) + " classes, and there are " + op.words(classes),
-        {classes});
+    return refuse(why<Reason::class_count>(op.taker(), "a bias", bias->shape.dims[0], classes), {classes});
   Shape each;
   if (is_integral(target->dtype))
     each = y;

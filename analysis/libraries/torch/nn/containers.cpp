@@ -241,8 +241,7 @@ bool is_outside(Call& call, Value list) {
   if (may_have_more(object(call))) return false;
   auto* problem = call.run.problem(ProblemKind::index, call);
   const auto class_path = call.run.is_a(call.self, "torch.nn.Sequential") ? "Sequential" : "ModuleList";
-  problem->text = "Index " + std::to_string(*index) + " is out of range: the " + class_path + " has " +
-      std::to_string(count) + (count == 1 ? " module" : " modules");
+  explain(*problem, why<Reason::module_index>(*index, class_path, count));
   if (call.self.object()->born)
     problem->evidence.emplace_back(
         call.self.object()->born, std::string("the ") + class_path + " is made here");
@@ -263,9 +262,7 @@ void judge_greatest(Call& call, const Value& list) {
       s.compare(symbolic::Compare::lt, index.integer(), s.constant(count)) == Answer::yes)
     return;
   interpreter::ProblemEvent* event = call.run.problem(ProblemKind::index, call);
-  event->text = "This index is any number up to " + std::to_string(*high) + ", and the list has " +
-      std::to_string(count) +
-      " modules: what is greater is out of range. Make as many modules as there are numbers";
+  explain(*event, why<Reason::module_index_up_to>(*high, count));
   event->overridable = true;
 }
 // A slice of a container is a container.

@@ -26,8 +26,7 @@ template <std::size_t spatial, bool transposed> void make(Op& op) {
     if (const auto stride = setting_axes(op, "stride", spatial); stride && *padding == "same")
       for (const Int size : *stride)
         if (op.s.compare(Compare::eq, size, op.s.constant(1)) == Answer::no) {
-          op.fail(
-              ProblemKind::argument, "padding='same' needs stride 1, but it is " + op.words(op.dim(size)));
+          op.fail(ProblemKind::argument, why<Reason::same_padding_made>(op.dim(size)));
           return;
         }
   }
@@ -58,10 +57,8 @@ Dim slide(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   if (less(op, padded, reach)) {
     const bool is_padded = s.value((*w.padding)[axis]) != 0, dilated = s.value((*w.dilation)[axis]) != 1;
     op.fail(ProblemKind::layer_input,
-        op.taker() + " slides a window of " + op.words(op.dim(reach)) +
-            (dilated ? " (with its dilation)" : "") + " over " + op.words(op.dim(padded)) +
-            (is_padded ? " (with its padding)" : "") + ": " + op.name("input") + " has shape " +
-            op.words(op.shape("input")),
+        why<Reason::window_over>(op.taker(), op.dim(reach), dilated, op.dim(padded), is_padded,
+            op.name("input"), op.shape("input")),
         {size});
     return {};
   }
@@ -75,9 +72,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   const Int more = (*w.output_padding)[axis];
   const Int limit = s.max((*w.stride)[axis], (*w.dilation)[axis]);
   if (op.s.compare(Compare::ge, more, limit) == Answer::yes) {
-    op.fail(ProblemKind::argument,
-        op.taker() + " has output_padding " + op.words(op.dim(more)) +
-            ": it has to be smaller than the stride or the dilation, " + op.words(op.dim(limit)));
+    op.fail(ProblemKind::argument, why<Reason::output_padding>(op.taker(), op.dim(more), op.dim(limit)));
     return {};
   }
   Int out = s.mul(s.sub(size.size, s.constant(1)), (*w.stride)[axis]);
@@ -87,9 +82,7 @@ Dim slide_back(Op& op, const Dim& size, const Window& w, std::size_t axis) {
   // An empty result is one, too.
   if (less_than(op, out, 0)) {
     op.fail(ProblemKind::layer_input,
-        op.taker() + " would make a size of " + op.words(op.dim(out)) + ": " + op.name("input") +
-            " has shape " + op.words(op.shape("input")),
-        {size});
+        why<Reason::size_made>(op.taker(), op.dim(out), op.name("input"), op.shape("input")), {size});
     return {};
   }
   return op.made(out);
@@ -121,12 +114,8 @@ Value convolve(Op& op, std::size_t spatial, bool transposed, const Dim& in, cons
         return op.refuse_value(name, static_cast<double>(least), {}, op.dim((*values)[axis]));
   for (std::size_t axis = 0; w.same && w.stride && axis < spatial; ++axis)
     if (op.s.compare(Compare::gt, (*w.stride)[axis], op.s.constant(1)) == Answer::yes)
-      return op.fail(ProblemKind::argument,
-          op.taker() + " has padding='same', which PyTorch takes only with a stride of 1, and a stride of " +
-              op.words(op.dim((*w.stride)[axis])));
-  if (op.value(out) == 0)
-    return op.fail(ProblemKind::argument,
-        op.taker() + " makes 0 channels, which PyTorch refuses when it is called", {out});
+      return op.fail(ProblemKind::argument, why<Reason::same_padding>(op.taker(), op.dim((*w.stride)[axis])));
+  if (op.value(out) == 0) return op.fail(ProblemKind::argument, why<Reason::no_channels>(op.taker()), {out});
   std::vector<Dim> last{out};
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     const Dim size = from_right(shape, spatial - 1 - axis);
@@ -190,8 +179,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   const Dim groups = setting_dim(op, "groups");
   if (weight->shape.ndim_known && weight->shape.dims.size() != spatial + 2)
     return op.fail(ProblemKind::layer_input,
-        code(op.title()) + " takes a weight of " + count_of(spatial + 2, "dimension") + ", but " +
-            op.name("weight") + " has shape " + op.words(weight->shape));
+        why<Reason::weight_dimensions>(code(op.title()), spatial + 2, op.name("weight"), weight->shape));
   Window w;
   Dim in, out;
   if (weight->shape.ndim_known) {
@@ -210,9 +198,7 @@ template <std::size_t spatial, bool transposed> Value functional(Op& op) {
   if (const TensorState* bias = op.tensor("bias"); bias && bias->shape.ndim_known &&
       bias->shape.dims.size() == 1 && op.equal(bias->shape.dims[0], out) == Answer::no)
     return op.fail(ProblemKind::layer_input,
-        op.name("bias") + " has shape " + op.words(bias->shape) + ", and " + code(op.title()) + " makes " +
-            op.words(out) + " channels",
-        {out});
+        why<Reason::bias_channels>(op.name("bias"), bias->shape, code(op.title()), out), {out});
   return convolve(op, spatial, transposed, in, out, w);
 }
 

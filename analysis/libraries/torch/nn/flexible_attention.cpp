@@ -78,7 +78,7 @@ bool heads_fit(Op& op, std::size_t from_the_right) {
     return heads_are_shared(
         op, from_right(op.shape("query"), from_the_right), from_right(op.shape("key"), from_the_right));
   return grouped == Known::unknown ||
-      both_have(op, "their heads (enable_gqa=True shares them)", "query", "key", from_the_right);
+      both_have(op, "their heads (`enable_gqa=True` shares them)", "query", "key", from_the_right);
 }
 // A mask is made for the lengths of the query and of the keys.
 bool mask_is_for(Op& op, const Dim& length, const Dim& keys) {
@@ -92,9 +92,7 @@ bool mask_is_for(Op& op, const Dim& length, const Dim& keys) {
     if (!known) continue;
     const Dim dim = known_dim(op.run, known, mask.object()->born, "create_block_mask");
     if (!op.never_equal(dim, *size)) continue;
-    op.fail(ProblemKind::layer_input,
-        op.name("block_mask") + " was made for " + op.words(dim) + " " + what + ", and there are " +
-            op.words(*size),
+    op.fail(ProblemKind::layer_input, why<Reason::block_mask_size>(op.name("block_mask"), dim, what, *size),
         {dim, *size});
     return false;
   }
@@ -124,9 +122,7 @@ bool scores_fit(Op& op) {
   const Value changes = op.run.resolve(op.argument("score_mod"));
   const auto taken = changes.is(Kind::function) ? taken_by(op.run, changes) : std::nullopt;
   if (!taken || (taken->least <= 5 && taken->most >= 5)) return true;
-  op.fail(ProblemKind::argument,
-      "`score_mod` is a function of five numbers (score, batch, head, query index, key index), and this one takes " +
-          std::to_string(taken->most < 5 ? taken->most : taken->least));
+  op.fail(ProblemKind::argument, why<Reason::score_function>(taken->most < 5 ? taken->most : taken->least));
   return false;
 }
 Value flex(Op& op) {
@@ -159,11 +155,10 @@ Value packed(Op& op) {
 Value block_mask(Call& call) {
   if (const auto taken = call.spread ? std::nullopt : taken_by(call.run, call.at(0));
       taken && taken->least != 4)
-    call.run.problem(ProblemKind::argument, call)->text = call.run.resolve(call.at(0)).is(Kind::bound) &&
-            taken->least == 5
-        ? "`create_block_mask` takes a function of four numbers, and this is a method, whose object counts as one more: \"requires a mask_mod function\". Make it a function inside of the method"
-        : "`create_block_mask` takes a function of four numbers (batch, head, query index, key index), and this one takes " +
-            std::to_string(taken->least);
+    explain(*call.run.problem(ProblemKind::argument, call),
+        call.run.resolve(call.at(0)).is(Kind::bound) && taken->least == 5
+            ? why<Reason::mask_method>()
+            : why<Reason::mask_function>(taken->least));
   Instance* made = call.run.make_native("torch.nn.attention.flex_attention.BlockMask", call.place);
   keep(call.run, *made, values::FunctionState::queries, call.at(3));
   keep(call.run, *made, values::FunctionState::keys, call.at(4));

@@ -33,8 +33,7 @@ Value init_kaiming(Op& op) {
     return op.refuse_option("mode", {"fan_in", "fan_out"}, *mode);
   if (const auto function = op.text("nonlinearity");
       function && std::find(std::begin(known), std::end(known), *function) == std::end(known))
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " knows no gain for nonlinearity '" + std::string(*function) + "'");
+    return op.fail(ProblemKind::argument, why<Reason::no_gain>(code(op.title()), *function));
   return init_fans(op);
 }
 Value init_orthogonal(Op& op) { return at_least(op, 2) ? filled_at_random(op) : op.unknown(); }

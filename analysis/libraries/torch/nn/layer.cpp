@@ -205,12 +205,9 @@ const TensorState* ranked_input(Op& op, std::string_view name, std::span<const s
   const bool fits = std::any_of(ranks.begin(), ranks.end(),
       [&](std::size_t rank) { return state->shape.ndim_known ? size == rank : size <= rank; });
   if (fits) return state;
-  std::string wanted;
-  for (std::size_t i = 0; i < ranks.size(); ++i)
-    wanted += (i == 0 ? "" : i + 1 == ranks.size() ? " or " : ", ") + std::to_string(ranks[i]);
-  op.fail(ProblemKind::layer_input,
-      op.taker() + " takes " + wanted + (wanted == "1" ? " dimension" : " dimensions") + ", but " +
-          op.name(name) + " has shape " + op.words(state->shape));
+  const auto [least, most] = std::ranges::minmax(ranks);
+  op.refuse_shape(
+      ProblemKind::layer_input, ShapeNeed::between(static_cast<int>(least), static_cast<int>(most)), name);
   return nullptr;
 }
 

@@ -67,8 +67,7 @@ Value bilinear(Op& op) {
     const Dim arrives = from_right(op.shape(name), 0), wanted = setting_dim(op, feature);
     if (op.never_equal(arrives, wanted))
       return op.fail(ProblemKind::layer_input,
-          op.taker() + " takes " + op.words(wanted) + " features as its " + feature + ", but " +
-              op.name(name) + " has " + op.words(arrives) + ": it is " + op.words(op.shape(name)),
+          why<Reason::bilinear_features>(op.taker(), wanted, feature, op.name(name), arrives, op.shape(name)),
           {wanted, arrives});
   }
   if (a->shape.ndim_known && b->shape.ndim_known) {
@@ -98,9 +97,7 @@ void make_embedding(Op& op) {
   if (!at || !rows.size) return;
   if (*at >= 0 ? op.s.compare(Compare::ge, op.s.constant(*at), rows.size) == Answer::yes
                : op.s.compare(Compare::gt, op.s.constant(-*at), rows.size) == Answer::yes)
-    op.fail(ProblemKind::argument,
-        "padding_idx=" + std::to_string(*at) + " is outside the " + op.words(rows) + " rows of the embedding",
-        {rows});
+    op.fail(ProblemKind::argument, why<Reason::padding_index>(*at, rows), {rows});
 }
 
 bool takes_indices(Op& op, std::string_view name) {
@@ -127,8 +124,7 @@ Value embed(Op& op, std::string_view weight) {
   if (const TensorState* table = op.tensor(
           op.call.self.is(Kind::instance) ? op.kept(weight) : op.argument(weight))) {
     if (table->shape.ndim_known && table->shape.dims.size() != 2)
-      return op.fail(ProblemKind::layer_input,
-          op.name(weight) + " of an embedding has 2 dimensions, and this is " + op.words(table->shape));
+      return op.fail(ProblemKind::layer_input, why<Reason::embedding_weight>(op.name(weight), table->shape));
     if (const Dim of_table = from_right(table->shape, 0); of_table.size)
       width = {of_table.size, width.origin ? width.origin : of_table.origin, nullptr};
     else
@@ -156,9 +152,8 @@ Value embed(Op& op, std::string_view weight) {
       op.suggest_constructor("num_embeddings", op.dim(most + 1), false);
     return op.unknown();
   }
-  if (refuses_drawn(op, op.argument("input"), rows, [&](const std::string& greatest) {
-        return op.taker() + " has " + op.words(rows) + " rows, but " + op.name("input") +
-            " may hold numbers up to " + greatest;
+  if (refuses_drawn(op, op.argument("input"), rows, [&](const Dim& greatest) {
+        return why<Reason::row_may_be_beyond>(op.taker(), rows, op.name("input"), greatest);
       }))
     return op.unknown();
   shape.dims.push_back(width);
@@ -187,15 +182,13 @@ Value embedding_bag(Op& op) {
     return op.refuse_shape(ProblemKind::layer_input, ShapeNeed::between(1, 2), "input");
   if (rank == 2) {
     if (op.argument("offsets"))
-      return op.fail(ProblemKind::argument,
-          op.taker() + " takes offsets only where the input has 1 dimension, but " + op.name("input") +
-              " has shape " + op.words(input->shape));
+      return op.fail(
+          ProblemKind::argument, why<Reason::offsets_given>(op.taker(), op.name("input"), input->shape));
     return op.result({true, {input->shape.dims[0], width}}, dtype);
   }
   if (!op.argument("offsets"))
-    return op.fail(ProblemKind::argument,
-        op.taker() + " needs offsets where the input has 1 dimension, but " + op.name("input") +
-            " has shape " + op.words(input->shape));
+    return op.fail(
+        ProblemKind::argument, why<Reason::offsets_missing>(op.taker(), op.name("input"), input->shape));
   const Shape& offsets = op.shape("offsets");
   Dim bags = offsets.ndim_known && offsets.dims.size() == 1 ? offsets.dims[0] : Dim{};
   const Known last = setting_flag(op, "include_last_offset");
@@ -255,9 +248,8 @@ Value unflatten(Op& op) {
       (inferred < 0 ? op.equal(whole, op.dim(known)) == Answer::no
                     : op.s.divides(known, whole.size) == Answer::no))
     return op.fail(ProblemKind::reshape,
-        op.taker() + " cannot make " + op.words(op.dim(known)) +
-            (inferred < 0 ? "" : " times a whole number") + " of " + op.words(whole) + ": " +
-            op.name("input") + " has shape " + op.words(input->shape),
+        why<Reason::unflattened>(
+            op.taker(), op.dim(known), inferred < 0, whole, op.name("input"), input->shape),
         {whole});
   Shape shape = input->shape;
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
@@ -288,9 +280,7 @@ Value pixels(Op& op, std::string_view parameter, bool back) {
     if (!dim.size) return true;
     if (s.divides(by, dim.size) == Answer::no) {
       op.fail(ProblemKind::layer_input,
-          op.taker() + " needs " + std::string(what) + " that can be divided by " + op.words(op.dim(by)) +
-              ", but " + op.name("input") + " has shape " + op.words(shape),
-          {dim});
+          why<Reason::size_not_divisible>(op.taker(), what, op.dim(by), op.name("input"), shape), {dim});
       return false;
     }
     const auto exact = s.exact_quotient(dim.size, by);

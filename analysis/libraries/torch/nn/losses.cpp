@@ -150,12 +150,11 @@ Value by_sample(Op& op) {
       const Dim& classes = input->shape.dims.back();
       if (const Value p = setting(op, "p"); p.is(Kind::integer) && op.s.value(p.integer()).value_or(1) != 1 &&
           op.s.value(p.integer()).value_or(1) != 2)
-        return op.fail(ProblemKind::argument, op.taker() + " knows p=1 and p=2 only");
+        return op.fail(ProblemKind::argument, why<Reason::loss_exponent>(op.taker()));
       if (const TensorState* weight = op.tensor(setting(op, "weight")); weight && weight->shape.ndim_known &&
           (weight->shape.dims.size() != 1 || op.equal(weight->shape.dims[0], classes) == Answer::no))
-        return op.fail(ProblemKind::loss_target,
-            op.taker() + " takes a weight for each of the " + op.words(classes) + " classes, but it is " +
-                op.words(weight->shape));
+        return op.fail(
+            ProblemKind::loss_target, why<Reason::loss_weight>(op.taker(), classes, weight->shape));
       if (input->shape.dims.size() == 2 && target->shape.ndim_known &&
           (target->shape.dims.size() != 1 || op.never_equal(target->shape.dims[0], each.dims[0])))
         return op.fail(ProblemKind::loss_target,

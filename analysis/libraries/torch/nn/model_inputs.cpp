@@ -111,9 +111,8 @@ void Table::unseen_call(Runtime& run, std::span<const Value> positional,
             op.equal(b, 1) != Answer::no)
           return;
         (void)op.fail(ProblemKind::batch_mismatch,
-            code(found[i].name) + " is " + op.words(found[i].state->shape) + " and " + code(found[j].name) +
-                " is " + op.words(found[j].state->shape) + ": their " + std::string(what) + " sizes, " +
-                op.words(a) + " and " + op.words(b) + ", differ",
+            why<Reason::batches_apart>(code(found[i].name), found[i].state->shape, code(found[j].name),
+                found[j].state->shape, what, a, b),
             {a, b});
       };
       compare(0, "batch");

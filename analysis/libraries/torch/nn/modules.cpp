@@ -441,8 +441,7 @@ Value module_call(Call& call) {
   const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
   if (!forward) {
     if (has_no_forward(call))
-      call.run.problem(values::ProblemKind::argument, call)->text =
-          "This module has no `forward`: calling it raises NotImplementedError";
+      explain(*call.run.problem(values::ProblemKind::argument, call), why<Reason::no_forward>());
     return heap.unseen("", call.place);
   }
   Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);

@@ -217,7 +217,7 @@ Value last_dimensions(Op& op) {
     sizes = libraries::sizes(op.run, given, {}, op.call.place);
   }
   if (sizes && sizes->empty())
-    return op.fail(ProblemKind::argument, op.taker() + " takes a normalized_shape of at least one dimension");
+    return op.fail(ProblemKind::argument, why<Reason::no_normalized_shape>(op.taker()));
   // An unknown one may be a number or several: of the last dimension nothing is said.
   if (!sizes) return op.result(input->shape);
   std::vector<Dim> wanted;
@@ -226,16 +226,14 @@ Value last_dimensions(Op& op) {
   Shape expected{false, wanted};
   if (shape.ndim_known && shape.dims.size() < wanted.size())
     return op.fail(ProblemKind::layer_input,
-        op.taker() + " normalizes over the last dimensions " + op.words(expected) + ", but " +
-            op.name("input") + " is only " + op.words(shape));
+        why<Reason::normalized_shape_short>(op.taker(), expected, op.name("input"), shape));
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const Dim arrives = from_right(shape, i), expects = wanted[wanted.size() - 1 - i];
     if (op.never_equal(arrives, expects))
       return op.fail(ProblemKind::layer_input,
-          wanted.size() == 1 ? op.taker() + " normalizes over a last dimension of " + op.words(expects) +
-                  ", and that of " + op.name("input") + " is " + op.words(arrives) + ": " + op.words(shape)
-                             : op.taker() + " normalizes over the last dimensions " + op.words(expected) +
-                  ", but " + op.name("input") + " has shape " + op.words(shape),
+          wanted.size() == 1
+              ? why<Reason::normalized_size>(op.taker(), expects, op.name("input"), arrives, shape)
+              : why<Reason::normalized_shape>(op.taker(), expected, op.name("input"), shape),
           {expects, arrives});
   }
   op.learn_last("input", wanted);
@@ -243,9 +241,7 @@ Value last_dimensions(Op& op) {
     if (const TensorState* state = op.call.self.is(Kind::instance) ? nullptr : op.tensor(name);
         state && state->shape.ndim_known && !fits_exactly(op, state->shape, wanted))
       return op.fail(ProblemKind::layer_input,
-          op.name(name) + " has shape " + op.words(state->shape) +
-              "; it has to be of the normalized shape, " + op.words(expected),
-          {wanted[0]});
+          why<Reason::normalized_weight>(op.name(name), state->shape, expected), {wanted[0]});
   return op.result(op.shape("input"));
 }
 

@@ -341,9 +341,7 @@ Value converted(Call& call, Conversion wanted) {
   std::unordered_set<const values::Object*> seen;
   convert(call.run, call.self, wanted, seen, true, 0);
   if (wanted.copies_nothing)
-    call.run.problem(ProblemKind::device, call)->text =
-        "The parameters are on the meta device, which holds no numbers to copy to another: make "
-        "room with `to_empty(device=…)` and load a checkpoint, or give `load_state_dict` `assign=True` first";
+    explain(*call.run.problem(ProblemKind::device, call), why<Reason::parameters_on_meta>());
   return call.self;
 }
 template <Dtype dtype> Value to_dtype_of(Call& call) {

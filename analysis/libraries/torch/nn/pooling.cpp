@@ -32,9 +32,7 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
     }
   const Int reach = s.add(s.mul(dilation, s.sub(kernel, s.constant(1))), s.constant(1));
   if (s.compare(Compare::gt, s.mul(s.constant(2), padding), reach) == Answer::yes) {
-    op.fail(ProblemKind::argument,
-        op.taker() + " pads by " + op.words(op.dim(padding)) + ": more than half of its kernel of " +
-            op.words(op.dim(kernel)));
+    op.fail(ProblemKind::argument, why<Reason::pool_padding>(op.taker(), op.dim(padding), op.dim(kernel)));
     return {};
   }
   const Int span = s.sub(s.add(size.size, s.mul(s.constant(2), padding)), reach);
@@ -58,9 +56,8 @@ Dim slide(Op& op, const Dim& size, const Pool& pool, std::size_t axis) {
   }
   if (less_than(op, out, 1)) {
     op.fail(ProblemKind::layer_input,
-        op.taker() + " has a window of " + op.words(op.dim(reach)) + ", and only " +
-            op.words(op.dim(s.add(size.size, s.mul(s.constant(2), padding)))) +
-            " are left: " + op.name("input") + " has shape " + op.words(op.shape("input")),
+        why<Reason::pool_window>(op.taker(), op.dim(reach),
+            op.dim(s.add(size.size, s.mul(s.constant(2), padding))), op.name("input"), op.shape("input")),
         {size});
     return {};
   }
@@ -111,7 +108,7 @@ template <std::size_t spatial> Value max_pool_with_indices(Op& op) {
 template <std::size_t spatial> Value pool(Op& op) {
   if (const Value divisor = setting(op, "divisor_override");
       divisor.is(Kind::integer) && op.s.value(divisor.integer()) == 0)
-    return op.fail(ProblemKind::argument, op.taker() + " divides by divisor_override=0");
+    return op.fail(ProblemKind::argument, why<Reason::zero_divisor>(op.taker()));
   const auto shape = pooled(op, spatial);
   return shape ? op.result(*shape) : op.unknown();
 }
@@ -132,7 +129,7 @@ template <std::size_t spatial, bool mean = true> Value adaptive(Op& op) {
     const auto given = op.run.elements(wanted, op.call.place);
     known = given && (given->size() == spatial || given->size() == 1);
     if (given && given->empty())
-      return op.fail(ProblemKind::argument, op.taker() + " is given no output_size");
+      return op.fail(ProblemKind::argument, why<Reason::no_output_size>(op.taker()));
     if (known)
       for (std::size_t axis = 0; axis < spatial; ++axis)
         items[axis] = op.run.resolve((*given)[given->size() == 1 ? 0 : axis]);
@@ -178,7 +175,7 @@ template <std::size_t spatial> Value fractional(Op& op) {
   const TensorState* input = spatial_input(op, "input", spatial, {});
   const Value size = setting(op, "output_size"), ratio = setting(op, "output_ratio");
   if (!size && !ratio && !op.call.spread)
-    return op.fail(ProblemKind::argument, op.taker() + " takes an output_size or an output_ratio");
+    return op.fail(ProblemKind::argument, why<Reason::output_size_or_ratio>(op.taker()));
   const auto sizes = size ? setting_axes(op, "output_size", spatial) : std::nullopt;
   const auto kernel = setting_axes(op, "kernel_size", spatial);
   std::vector<Dim> last(spatial);
@@ -200,9 +197,8 @@ template <std::size_t spatial> Value fractional(Op& op) {
         op.s.compare(Compare::gt, op.s.sub(op.s.add(last[axis].size, (*kernel)[axis]), op.s.constant(1)),
             whole.size) == Answer::yes)
       return op.fail(ProblemKind::layer_input,
-          op.taker() + " takes " + op.words(last[axis]) + " windows of " + op.words(op.dim((*kernel)[axis])) +
-              ", which need more than the " + op.words(whole) + " that there are: " + op.name("input") +
-              " has shape " + op.words(input->shape),
+          why<Reason::fractional_windows>(
+              op.taker(), last[axis], op.dim((*kernel)[axis]), whole, op.name("input"), input->shape),
           {whole});
   }
   std::optional<Shape> shape;

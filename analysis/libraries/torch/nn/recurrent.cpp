@@ -70,8 +70,7 @@ bool hidden_fits(Op& op, Value hidden, const Shape& wanted, std::string_view wha
   // Cells take no states of three and more dimensions at all.
   op.raising(of_cell && ndim != 1 && ndim != 2 ? "ValueError" : of_cell && ndim == 1 ? "" : "RuntimeError");
   op.fail(ProblemKind::layer_input,
-      op.taker() + " needs " + std::string(what) + " of " + op.words(wanted) + ", but it is " +
-          op.words(state->shape) + ": " + op.name("input") + " has shape " + op.words(op.shape("input")));
+      why<Reason::state_shape>(op.taker(), what, wanted, state->shape, op.name("input"), op.shape("input")));
   return false;
 }
 
@@ -144,13 +143,11 @@ template <bool is_lstm> Value recurrent(Op& op) {
   if (const Value hx = op.argument("hx")) {
     if constexpr (is_lstm) {
       if (op.tensor(hx))
-        return op.fail(ProblemKind::layer_input,
-            op.taker() + " takes its states as a pair (h, c), but " + op.name("hx") + " is a tensor");
+        return op.fail(ProblemKind::layer_input, why<Reason::state_tensor>(op.taker(), op.name("hx")));
       if (const auto pair = op.sequence("hx")) {
         if (pair->size() != 2)
-          return op.fail(ProblemKind::layer_input,
-              op.taker() + " takes its states as a pair (h, c), but " + op.name("hx") + " has " +
-                  std::to_string(pair->size()));
+          return op.fail(
+              ProblemKind::layer_input, why<Reason::state_count>(op.taker(), op.name("hx"), pair->size()));
         if (!hidden_fits(op, (*pair)[0], hidden, "a state h") ||
             !hidden_fits(op, (*pair)[1], cell, "a state c"))
           return op.unknown();
@@ -176,9 +173,7 @@ void make(Op& op) {
   const Dim projected = setting_dim(op, "proj_size"), hidden = setting_dim(op, "hidden_size");
   if (op.kept("proj_size") && projected.size && hidden.size &&
       op.s.compare(Compare::ge, projected.size, hidden.size) == Answer::yes)
-    op.fail(ProblemKind::argument,
-        "proj_size=" + op.words(projected) + " has to be smaller than hidden_size=" + op.words(hidden),
-        {projected, hidden});
+    op.fail(ProblemKind::argument, why<Reason::projection_size>(projected, hidden), {projected, hidden});
 }
 
 // ---------------------------------------------------------------- cells
@@ -236,9 +231,7 @@ Value pack_padded(Call& call) {
       numbers.push_back(static_cast<double>(*number));
     }
   if (op.flag("enforce_sorted") == Known::yes && !std::ranges::is_sorted(numbers, std::greater{})) {
-    op.fail(ProblemKind::argument,
-        "`pack_padded_sequence` takes lengths in decreasing order, and " + op.name("lengths") +
-            " are not. Pass `enforce_sorted=False`, or sort them");
+    op.fail(ProblemKind::argument, why<Reason::lengths_order>(op.name("lengths")));
     return call.run.heap().unseen("", call.place);
   }
   const Known first = op.flag("batch_first");

@@ -46,10 +46,9 @@ Value interpolate(Op& op) {
     return value && !value.is(Kind::unknown) && !value.is(Kind::choice);
   };
   if (surely(size) && surely(factor))
-    return op.fail(ProblemKind::argument, op.taker() + " takes a size or a scale_factor, not both");
+    return op.fail(ProblemKind::argument, why<Reason::size_and_scale>(op.taker()));
   if (!size && !factor && (!op.call.self.is(Kind::instance) || !op.call.self.as<Instance>()->cls))
-    return op.fail(
-        ProblemKind::argument, op.taker() + " takes a size or a scale_factor, but neither is given");
+    return op.fail(ProblemKind::argument, why<Reason::no_size_or_scale>(op.taker()));
   if (!shape.ndim_known) return op.result({});
   const std::size_t rank = shape.dims.size();
   if (rank < 3 || rank > 5)
@@ -61,12 +60,13 @@ Value interpolate(Op& op) {
                                                     : 0;
     if (wants && rank != wants)
       return op.fail(ProblemKind::layer_input,
-          op.taker() + " with mode='" + std::string(*mode) + "' takes " + std::to_string(wants) +
-              " dimensions, but " + op.name("input") + " has shape " + op.words(shape));
+          why<Reason::mode_dimensions>(op.taker(), *mode, wants, op.name("input"), shape));
     constexpr std::string_view modes[] = {
         "nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"};
     if (std::find(std::begin(modes), std::end(modes), *mode) == std::end(modes))
-      return op.fail(ProblemKind::argument, op.taker() + " has no mode '" + std::string(*mode) + "'");
+      return op.fail(ProblemKind::argument,
+          interpreter::NoSuchOption{
+              op.taker(), "mode", {std::begin(modes), std::end(modes)}, std::string(*mode)});
   }
   const std::size_t spatial = rank - 2;
   std::vector<Dim> last(spatial);

@@ -17,24 +17,22 @@ bool among(std::string_view word, std::initializer_list<std::string_view> known)
 Value grid_sample(Op& op) {
   const TensorState *input = op.expect("input"), *grid = op.expect("grid");
   if (!input || !grid) return op.unknown();
-  const auto refuse = [&](const std::string& why, std::initializer_list<Dim> because = {}) {
-    return op.fail(ProblemKind::argument, code(op.title()) + " " + why, because);
+  const auto refuse = [&](interpreter::Refusal refusal, std::initializer_list<Dim> because = {}) {
+    return op.fail(ProblemKind::argument, std::move(refusal), because);
   };
   const Shape &x = input->shape, &g = grid->shape;
   if (const auto mode = op.text("mode"); mode && !among(*mode, {"bilinear", "nearest", "bicubic"}))
-    return refuse("knows the modes 'bilinear', 'nearest' and 'bicubic', not '" + std::string(*mode) + "'");
+    return op.refuse_option("mode", {"bilinear", "nearest", "bicubic"}, *mode);
   if (const auto mode = op.text("padding_mode"); mode && !among(*mode, {"zeros", "border", "reflection"}))
-    return refuse(
-        "knows the padding modes 'zeros', 'border' and 'reflection', not '" + std::string(*mode) + "'");
+    return op.refuse_option("padding_mode", {"zeros", "border", "reflection"}, *mode);
   if (x.ndim_known && x.dims.size() != 4 && x.dims.size() != 5)
-    return refuse("takes an input [N, C, H, W] or [N, C, D, H, W], but " + op.name("input") + " has shape " +
-        op.words(x));
+    return refuse(
+        interpreter::WrongLayout{op.taker(), {"[N, C, H, W]", "[N, C, D, H, W]"}, op.name("input"), x});
   if (x.ndim_known && g.ndim_known && x.dims.size() != g.dims.size())
-    return refuse("takes an input and a grid of as many dimensions, but they are " + op.words(x) + " and " +
-        op.words(g));
+    return refuse(interpreter::ShapesApart{
+        interpreter::ShapesApart::dimensions, op.taker(), {{op.name("input"), x}, {op.name("grid"), g}}});
   if (x.ndim_known && x.dims.size() == 5 && op.text("mode") == "bicubic")
-    return refuse("interpolates 'bicubic' in two dimensions only, but " + op.name("input") + " has shape " +
-        op.words(x));
+    return refuse(why<Reason::bicubic_dimensions>(op.name("input"), x));
   if (is_integral(input->dtype)) return op.refuse_dtype(DtypeNeed::floats, "input");
   if (input->dtype != Dtype::unknown && grid->dtype != Dtype::unknown && input->dtype != grid->dtype &&
       !op.run.casting())
@@ -42,15 +40,11 @@ Value grid_sample(Op& op) {
   const std::size_t rank = x.ndim_known ? x.dims.size() : g.ndim_known ? g.dims.size() : 0;
   if (rank != 4 && rank != 5) return op.result({}, input->dtype);
   if (x.ndim_known && g.ndim_known && op.equal(x.dims[0], g.dims[0]) == Answer::no)
-    return refuse("takes a grid for each of the batch, but they are " + op.words(x) + " and " + op.words(g),
-        {x.dims[0], g.dims[0]});
+    return refuse(why<Reason::grid_batch>(x, g), {x.dims[0], g.dims[0]});
   if (g.ndim_known && op.equal(g.dims.back(), static_cast<std::int64_t>(rank - 2)) == Answer::no)
-    return refuse("takes points of " + std::to_string(rank - 2) +
-            " coordinates in the last dimension of the grid, but " + op.name("grid") + " is " + op.words(g),
-        {g.dims.back()});
+    return refuse(why<Reason::grid_points>(rank - 2, op.name("grid"), g), {g.dims.back()});
   for (std::size_t i = 2; x.ndim_known && i < rank; ++i)
-    if (op.value(x.dims[i]) == 0)
-      return refuse("has nothing to sample from: " + op.name("input") + " has shape " + op.words(x));
+    if (op.value(x.dims[i]) == 0) return refuse(why<Reason::nothing_to_sample>(op.name("input"), x));
   Shape out{true, std::vector<Dim>(rank)};
   if (x.ndim_known)
     out.dims[0] = g.ndim_known ? op.better(x.dims[0], g.dims[0]) : x.dims[0];
@@ -72,9 +66,7 @@ Value affine_grid(Op& op) {
   const std::size_t rank = size->size();
   Shape wanted{true, {}};
   for (const Int each : *size) wanted.dims.push_back(each ? op.made(each) : Dim{});
-  if (rank != 4 && rank != 5)
-    return op.fail(ProblemKind::argument,
-        "`affine_grid` takes a size `(N, C, H, W)` or `(N, C, D, H, W)`, but here it is " + op.words(wanted));
+  if (rank != 4 && rank != 5) return op.fail(ProblemKind::argument, why<Reason::affine_size>(wanted));
   const auto spatial = static_cast<std::int64_t>(rank - 2);
   const Shape& t = theta->shape;
   if (t.ndim_known &&
@@ -82,9 +74,7 @@ Value affine_grid(Op& op) {
           op.equal(t.dims[2], spatial + 1) == Answer::no ||
           op.equal(t.dims[0], wanted.dims[0]) == Answer::no))
     return op.fail(ProblemKind::argument,
-        "`affine_grid` takes matrices `[" + op.words(wanted.dims[0]) + ", " + std::to_string(spatial) + ", " +
-            std::to_string(spatial + 1) + "]` for the size " + op.words(wanted) + ", but " +
-            op.name("theta") + " is " + op.words(t));
+        why<Reason::affine_matrices>(wanted.dims[0], spatial, spatial + 1, wanted, op.name("theta"), t));
   Shape out{true, {wanted.dims[0]}};
   for (std::size_t i = 2; i < rank; ++i) out.dims.push_back(wanted.dims[i]);
   out.dims.push_back(op.dim(spatial));

@@ -169,9 +169,6 @@ std::optional<Named> state_of(Runtime& run, Value value) {
   return found;
 }
 
-std::string words(Runtime& run, const Shape& shape) {
-  return values::code(values::shape_text(run.symbols(), shape));
-}
 bool known(const Shape& shape) {
   return shape.ndim_known &&
       std::ranges::all_of(shape.dims, [](const Dim& dim) { return dim.size != nullptr; });
@@ -215,21 +212,14 @@ std::string prefix_of(const Named& with, const Named& without) {
   return {};
 }
 
-std::string wrong_names(const Named& theirs, const Named& ours) {
+std::optional<interpreter::Refusal> wrong_names(const Named& theirs, const Named& ours) {
   const std::string missing = lacking(ours, theirs), unexpected = lacking(theirs, ours);
   if (missing.empty() && unexpected.empty()) return {};
   if (const std::string prefix = prefix_of(theirs, ours); !prefix.empty())
-    return "The names in this state begin with `" + prefix +
-        "`, because it is the state of a wrapped model, and this model's do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Take the state of `." +
-        prefix.substr(0, prefix.size() - 1) + "`";
+    return why<Reason::state_of_wrapped>(prefix, prefix.substr(0, prefix.size() - 1));
   if (const std::string prefix = prefix_of(ours, theirs); !prefix.empty())
-    return "The names of a wrapped model begin with `" + prefix +
-        "`, and those in this state do not: `load_state_dict` raises \"Missing key(s) in state_dict\". Load into `." +
-        prefix.substr(0, prefix.size() - 1) + "`";
-  return (missing.empty() ? "The state has `" + unexpected + "`, and the model that loads it does not"
-                          : "The model has `" + missing + "`, and the state that it loads does not") +
-      ": `load_state_dict` raises \"" + (missing.empty() ? "Unexpected" : "Missing") +
-      " key(s) in state_dict\". Build both models the same way";
+    return why<Reason::state_for_wrapped>(prefix, prefix.substr(0, prefix.size() - 1));
+  return missing.empty() ? why<Reason::state_unexpected>(unexpected) : why<Reason::state_missing>(missing);
 }
 
 enum Argument : std::size_t { state, strict, assign, own, nothing_shared };
@@ -238,22 +228,20 @@ void judge(Call& call, const Named& ours) {
   const std::optional<Named> theirs =
       call.spread ? std::nullopt : state_of(call.run, call.run.resolve(call.at(Argument::state)));
   if (!theirs || theirs->tensors.empty() || ours.tensors.empty()) return;
-  const auto tell = [&](std::string text) {
+  const auto tell = [&](interpreter::Refusal refusal) {
     interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::state, call);
-    event->text = std::move(text);
+    explain(*event, std::move(refusal));
     if (call.self.object()->born)
       event->evidence.emplace_back(call.self.object()->born, "the model that loads it is made here");
   };
   if (const std::string* name = differing(call.run, *theirs, ours)) {
-    tell("`" + *name + "` has shape " + words(call.run, theirs->tensors.at(*name)->shape) +
-        " in the state and " + words(call.run, ours.tensors.at(*name)->shape) +
-        " in the model that loads it: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Build both models the same way");
+    tell(why<Reason::shape_in_state>(*name, theirs->tensors.at(*name)->shape, ours.tensors.at(*name)->shape));
     return;
   }
   if (!theirs->complete || !ours.complete) return;
   const Answer all = call.run.symbols().decide(call.run.truth(call.at(Argument::strict)));
   if (all == Answer::yes) {
-    if (std::string text = wrong_names(*theirs, ours); !text.empty()) tell(std::move(text));
+    if (auto refusal = wrong_names(*theirs, ours)) tell(std::move(*refusal));
   } else if (all == Answer::no && std::ranges::none_of(ours.tensors, [&](const auto& each) {
                return theirs->tensors.contains(each.first);
              })) {

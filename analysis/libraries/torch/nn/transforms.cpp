@@ -113,10 +113,8 @@ Value one_of_each(Call& call, Value of, Value dims, Mapped& mapped) {
     Shape shape = state->shape;
     const Dim size = shape.dims[static_cast<std::size_t>(dim)];
     if (mapped.size.size && size.size && differ(call.run, mapped.size, size)) {
-      auto& s = call.run.symbols();
-      call.run.problem(ProblemKind::layer_input, call)->text = "`vmap` runs over " +
-          s.text(mapped.size.size) + " of one tensor and " + s.text(size.size) +
-          " of another: all that it maps over have to be equally many";
+      explain(
+          *call.run.problem(ProblemKind::layer_input, call), why<Reason::mapped_sizes>(mapped.size, size));
       return {};
     }
     if (!mapped.size.size) mapped.size = size;
@@ -208,10 +206,8 @@ template <bool with_value> Value gradient(Call& call) {
   const Outcome found = outcome_of(call, value, call.at(2));
   if (const TensorState* loss = found.known ? tensor_state(call.run, found.value) : nullptr;
       loss && !loss->poisoned && loss->shape.ndim_known && !loss->shape.dims.empty()) {
-    call.run.problem(ProblemKind::argument, call)->text =
-        "`grad` differentiates a function that gives a scalar, but this one gives a tensor of " +
-        count_of(loss->shape.dims.size(), "dimension") +
-        ": reduce it with `sum()` or `mean()`, or use `jacrev`";
+    explain(*call.run.problem(ProblemKind::argument, call),
+        why<Reason::gradient_of_many>(loss->shape.dims.size()));
     return unknown_of(call);
   }
   const Value made = or_unknown(
@@ -263,13 +259,12 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
   const Value given = call.run.resolve(call.at(2));
   const auto tangents = given.is(Kind::tuple) ? call.run.elements(given, call.place) : std::nullopt;
   if (!tangents) return true;
-  const auto refuse = [&](std::string text) {
-    call.run.problem(ProblemKind::layer_input, call)->text = std::move(text);
+  const auto refuse = [&](interpreter::Refusal refusal) {
+    explain(*call.run.problem(ProblemKind::layer_input, call), std::move(refusal));
     return false;
   };
   if (tangents->size() != primals.size())
-    return refuse("`jvp` takes a tangent for each primal, but is given " +
-        count_of(primals.size(), "primal") + " and " + count_of(tangents->size(), "tangent"));
+    return refuse(why<Reason::tangents_count>(primals.size(), tangents->size()));
   for (std::size_t i = 0; i < primals.size(); ++i) {
     const TensorState *primal = tensor_state(call.run, call.run.resolve(primals[i])),
                       *tangent = tensor_state(call.run, call.run.resolve((*tangents)[i]));
@@ -278,10 +273,7 @@ bool tangents_fit(Call& call, const std::vector<Value>& primals) {
     bool fits = own.size() == other.size();
     for (std::size_t d = 0; fits && d < own.size(); ++d)
       fits = !own[d].size || !other[d].size || !differ(call.run, own[d], other[d]);
-    if (!fits)
-      return refuse("Tangent " + std::to_string(i) + " has shape " +
-          code(values::shape_text(call.run.symbols(), tangent->shape)) + ", but its primal has shape " +
-          code(values::shape_text(call.run.symbols(), primal->shape)));
+    if (!fits) return refuse(why<Reason::tangent_shape>(i, tangent->shape, primal->shape));
   }
   return true;
 }
@@ -532,9 +524,8 @@ Value from_vector(Call& call) {
       ? vector->shape.dims[0].size
       : nullptr;
   if (asked && given && s.compare(Compare::gt, asked, given) == Answer::yes)
-    call.run.problem(ProblemKind::reshape, call)->text = "The parameters have " + s.text(asked) +
-        " numbers, and the vector holds " + s.text(given) +
-        ": `vector_to_parameters` raises \"shape is invalid for input of size\". Make the vector from parameters of the same sizes";
+    explain(*call.run.problem(ProblemKind::reshape, call),
+        why<Reason::vector_size>(values::Dim{asked}, values::Dim{given}));
   return Value::none();
 }
 

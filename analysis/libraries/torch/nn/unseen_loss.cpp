@@ -32,10 +32,10 @@ Value compared_by_unseen(Call& call) {
   Op op(call);
   const Op::Apart apart = op.devices_apart(*input, *target);
   if (apart.one.empty()) return Value::none();
-  const std::string told = "The input of this criterion is on " + code(apart.one) + " and the target is on " +
-      code(apart.other);
+
   // What a function of such a name does with them is not seen.
-  if (apart.when) op.fail_when(apart.when, ProblemKind::device, told);
+  if (apart.when)
+    op.fail_when(apart.when, ProblemKind::device, why<Reason::criterion_devices>(apart.one, apart.other));
   return Value::none();
 }
 
@@ -50,8 +50,7 @@ Value combined_unseen(Call& call) {
   const symbolic::Cond tensors = call.run.named_condition(
       values::DeviceCondition::both_tensors, Sharing::uniform);
   op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, tensors) : tensors,
-      ProblemKind::device,
-      "The left operand is on " + code(apart.one) + " and the right one is on " + code(apart.other));
+      ProblemKind::device, why<Reason::device_operands>(code(apart.one), code(apart.other)));
   return Value::none();
 }
 
@@ -66,10 +65,8 @@ static bool tell_left(Call& call, std::size_t i, const values::Device& other, bo
   const symbolic::Cond stay = call.run.named_condition(
       values::DeviceCondition::inputs_stay, Sharing::uniform);
   op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, stay) : stay, ProblemKind::device,
-      of_model ? "This model was moved to " + code(apart.one) + " and its input " + std::to_string(i + 1) +
-              " is on " + code(apart.other)
-               : "Input " + std::to_string(i + 1) + " of this model is on " + code(apart.other) +
-              ", and other parts of its batch were moved to " + code(apart.one));
+      of_model ? why<Reason::input_of_moved_model>(apart.one, i + 1, apart.other)
+               : why<Reason::input_left>(i + 1, apart.other, apart.one));
   return true;
 }
 // None of what it is given was moved: the model was, or other parts of the batch were.
@@ -103,9 +100,8 @@ static bool tell_left_model(Call& call, std::size_t input, const values::Device&
   Op op(call);
   const Op::Apart apart = op.devices_apart(there, *host);
   if (apart.one.empty() || !apart.when) return false;
-  op.fail_when(apart.when, ProblemKind::device,
-      "Input " + std::to_string(input + 1) + " of this model is on " + code(apart.one) +
-          " and nothing moves the model, which is on " + code(apart.other));
+  op.fail_when(
+      apart.when, ProblemKind::device, why<Reason::input_of_left_model>(input + 1, apart.one, apart.other));
   return true;
 }
 
@@ -147,8 +143,7 @@ Value given_to_unseen(Call& call) {
     const symbolic::Cond stay = call.run.named_condition(
         values::DeviceCondition::inputs_stay, Sharing::uniform);
     op.fail_when(apart.when ? call.run.symbols().logical_and(apart.when, stay) : stay, ProblemKind::device,
-        "Input " + std::to_string(there + 1) + " of this model is on " + code(apart.one) + " and input " +
-            std::to_string(i + 1) + " is on " + code(apart.other));
+        why<Reason::device_inputs>(there + 1, code(apart.one), i + 1, code(apart.other)));
     break;
   }
   return Value::none();

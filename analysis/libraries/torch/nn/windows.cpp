@@ -18,14 +18,13 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
   if (!input) return op.unknown();
   const Shape& shape = input->shape;
   const std::size_t count = pads.size() / 2;
-  const std::string pads_so_many = op.taker() + " pads " + count_of(count, "dimension");
+
   if (shape.ndim_known && count > 0 && mode != "constant" &&
       (shape.dims.size() < count + 1 || shape.dims.size() > count + 2))
     return op.fail(refusal(op),
-        pads_so_many + " of " + std::to_string(count + 1) + " or " + std::to_string(count + 2) + ", but " +
-            op.name("input") + " has shape " + op.words(shape));
+        why<Reason::padded_dimensions>(op.taker(), count, count + 1, count + 2, op.name("input"), shape));
   if (shape.ndim_known && shape.dims.size() < count)
-    return op.fail(refusal(op), pads_so_many + ", but " + op.name("input") + " has shape " + op.words(shape));
+    return op.fail(refusal(op), why<Reason::padded_too_many>(op.taker(), count, op.name("input"), shape));
   std::vector<Dim> last;
   for (std::size_t i = count; i-- > 0;) {
     const Dim size = from_right(shape, i);
@@ -38,15 +37,11 @@ Value padded(Op& op, std::span<const Int> pads, std::string_view mode) {
       for (const Int by : {before, after})
         if (by && op.s.compare(mode == "reflect" ? Compare::ge : Compare::gt, by, size.size) == Answer::yes)
           return op.fail(refusal(op),
-              op.taker() + " mirrors " + op.words(op.dim(by)) + " values of a dimension of " +
-                  op.words(size) + ": " + op.name("input") + " has shape " + op.words(shape),
-              {size});
+              why<Reason::mirrored>(op.taker(), op.dim(by), size, op.name("input"), shape), {size});
     const Int made = op.add(size.size, op.add(before, after));
     if (less_than(op, made, 0))
-      return op.fail(refusal(op),
-          op.taker() + " would leave a size of " + op.words(op.dim(made)) + ": " + op.name("input") +
-              " has shape " + op.words(shape),
-          {size});
+      return op.fail(
+          refusal(op), why<Reason::size_left>(op.taker(), op.dim(made), op.name("input"), shape), {size});
     last.push_back(made ? op.made(made) : Dim{});
   }
   return op.result(with_last(shape, last));
@@ -82,9 +77,7 @@ Value pad(Op& op) {
     return op.result(
         input->shape.ndim_known ? Shape{true, std::vector<Dim>(input->shape.dims.size())} : Shape{});
   if (given->size() % 2 != 0)
-    return op.fail(ProblemKind::argument,
-        "`pad` takes pairs of sizes, from the last dimension on, and " + count_of(given->size(), "size") +
-            (given->size() == 1 ? " is given" : " are given"));
+    return op.fail(ProblemKind::argument, why<Reason::pad_sizes>(given->size(), given->size() == 1));
   std::vector<Int> pads;
   for (const Value& item : *given) {
     const Value by = op.run.resolve(item);
@@ -136,9 +129,8 @@ Value unfold(Op& op) {
       for (const Int size : *found)
         if (less_than(op, size, 1))
           return op.fail(refusal(op),
-              op.taker() + " has a window of " + op.words(op.dim((*kernel)[0])) + "×" +
-                  op.words(op.dim((*kernel)[1])) + " that does not fit into " + op.name("input") + " " +
-                  op.words(shape));
+              why<Reason::window_fits>(
+                  op.taker(), op.dim((*kernel)[0]), op.dim((*kernel)[1]), op.name("input"), shape));
       length = op.made(op.s.mul((*found)[0], (*found)[1]));
     }
   }
@@ -163,9 +155,7 @@ Value fold(Op& op) {
   if (area && columns.size && op.s.value(area) != 0) {
     if (op.s.divides(area, columns.size) == Answer::no)
       return op.fail(refusal(op),
-          op.taker() + " makes windows of " + op.words(op.dim(area)) + ", which does not divide " +
-              op.words(columns) + ": " + op.name("input") + " has shape " + op.words(shape),
-          {columns});
+          why<Reason::fold_windows>(op.taker(), op.dim(area), columns, op.name("input"), shape), {columns});
     const auto exact = op.s.exact_quotient(columns.size, area);
     channels = op.made(exact ? *exact : op.s.floordiv(columns.size, area));
   }
@@ -175,9 +165,8 @@ Value fold(Op& op) {
       const Dim total = op.dim(op.s.mul((*found)[0], (*found)[1]));
       if (op.equal(total, length) == Answer::no)
         return op.fail(refusal(op),
-            op.taker() + " needs " + op.words(op.dim((*found)[0])) + "×" + op.words(op.dim((*found)[1])) +
-                " = " + op.words(total) + " windows, and " + op.name("input") + " " + op.words(shape) +
-                " has " + op.words(length),
+            why<Reason::fold_count>(
+                op.taker(), op.dim((*found)[0]), op.dim((*found)[1]), total, op.name("input"), shape, length),
             {length});
     }
   }

@@ -68,7 +68,7 @@ Value rot90(Op& op) {
   if (shape.dims.size() < 2) return op.refuse_shape(ProblemKind::index, ShapeNeed::at_least(2), "input");
   const auto a = op.axis(plane[0], shape.dims.size()), b = op.axis(plane[1], shape.dims.size());
   if (!a || !b) return op.unknown();
-  if (*a == *b) return op.fail(ProblemKind::argument, "`rot90` turns a plane of two different dimensions");
+  if (*a == *b) return op.fail(ProblemKind::argument, why<Reason::rotated_plane>());
   if (!times) {
     shape.dims[*a] = shape.dims[*b] = Dim{};
   } else if (*times % 2 != 0) {
@@ -104,10 +104,7 @@ Value diagonal_of(Op& op, const TensorState* input, std::int64_t first, std::int
   const auto a = op.axis(first, shape.dims.size());
   const auto b = a ? op.axis(second, shape.dims.size()) : std::nullopt;
   if (!a || !b) return op.unknown();
-  if (*a == *b)
-    return op.fail(ProblemKind::argument,
-        "A diagonal runs through two different dimensions, and " + std::to_string(first) + " and " +
-            std::to_string(second) + " are the same");
+  if (*a == *b) return op.fail(ProblemKind::argument, why<Reason::diagonal_same>(first, second));
   const Int length = offset ? diagonal_length(op, shape.dims[*a].size, shape.dims[*b].size, *offset)
                             : nullptr;
   shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(std::max(*a, *b)));
@@ -130,7 +127,7 @@ Value diag_embed(Op& op) {
   const auto a = op.axis(*first, shape.dims.size() + 1);
   const auto b = a ? op.axis(*second, shape.dims.size() + 1) : std::nullopt;
   if (!a || !b) return op.unknown();
-  if (*a == *b) return op.fail(ProblemKind::argument, "A diagonal runs through two different dimensions");
+  if (*a == *b) return op.fail(ProblemKind::argument, why<Reason::diagonal_dimensions>());
   const Int length = shape.dims.back().size;
   const Dim side = length && offset ? op.made(op.s.add(length, op.s.constant(std::abs(*offset)))) : Dim{};
   shape.dims.pop_back();
@@ -172,18 +169,14 @@ Value unfold(Op& op) {
   if (shape.ndim_known && shape.dims.empty()) {
     if (op.integer("dimension") && !op.axis("dimension", 0)) return op.unknown();
     if (size && op.s.compare(Compare::gt, size, op.s.constant(1)) == Answer::yes)
-      return op.fail(ProblemKind::argument,
-          "Windows of " + op.words(op.dim(size)) + " do not fit into " + op.name("input") +
-              ", which has no dimension");
+      return op.fail(ProblemKind::argument, why<Reason::windows_of_number>(op.dim(size), op.name("input")));
     return op.result({true, {size ? op.made(size) : Dim{}}});
   }
   const auto at = find_dim(op, shape, "dimension");
   if (!at) return op.unknown();
   Dim& length = shape.dims[*at];
   if (size && length.size && op.s.compare(Compare::gt, size, length.size) == Answer::yes)
-    return op.fail(ProblemKind::argument,
-        "Windows of " + op.words(op.dim(size)) + " do not fit into a dimension of size " + op.words(length),
-        {length});
+    return op.fail(ProblemKind::argument, why<Reason::windows_of_size>(op.dim(size), length), {length});
   if (step && op.s.compare(Compare::le, step, op.s.constant(0)) == Answer::yes)
     return op.refuse_value("step", 1, {}, op.dim(step));
   length = size && step && length.size

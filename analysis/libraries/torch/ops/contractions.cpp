@@ -26,9 +26,7 @@ Value tensordot(Op& op) {
           ProblemKind::product, interpreter::OutOfRange{op.taker(), "dims", 0, {}, false, op.dim(*count)});
     const auto n = static_cast<std::size_t>(*count);
     if (n > x.dims.size() || n > y.dims.size())
-      return op.fail(ProblemKind::product,
-          "`tensordot` sums over " + std::to_string(n) + " dimensions; it is given " + op.words(x) + " and " +
-              op.words(y));
+      return op.fail(ProblemKind::product, why<Reason::contracted_dimensions>(n, x, y));
     for (std::size_t i = 0; i < n; ++i) {
       over_a.push_back(x.dims.size() - n + i);
       over_b.push_back(i);
@@ -52,9 +50,7 @@ Value tensordot(Op& op) {
       }
     }
     if (over_a.size() != over_b.size())
-      return op.fail(ProblemKind::product,
-          "`tensordot` pairs " + std::to_string(over_a.size()) + " dimensions with " +
-              std::to_string(over_b.size()));
+      return op.fail(ProblemKind::product, why<Reason::contracted_pairs>(over_a.size(), over_b.size()));
   }
   for (std::size_t i = 0; i < over_a.size(); ++i) {
     const Dim left = dim_at(x, over_a[i]), right = dim_at(y, over_b[i]);
@@ -93,8 +89,7 @@ Value chain(Op& op) {
     return op.unknown();
   if (parts.empty()) return op.unknown();
   const bool vectors = op.title() == "multi_dot";
-  if (vectors && parts.size() < 2)
-    return op.fail(ProblemKind::product, "`multi_dot` takes two tensors at least, but is given one");
+  if (vectors && parts.size() < 2) return op.fail(ProblemKind::product, why<Reason::chain_of_one>());
   Dim rows{}, last{};
   bool first_is_vector = false, last_is_vector = false;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -151,7 +146,7 @@ Value cdist(Op& op) {
   return op.result(shape);
 }
 Value pdist(Op& op) {
-  if (!must_have_rank(op, "input", 2, "a matrix of points")) return op.unknown();
+  if (!must_have_rank(op, "input", 2)) return op.unknown();
   const Dim rows = dim_at(op.shape("input"), 0);
   const Int pairs = rows.size
       ? op.s.floordiv(op.s.mul(rows.size, op.s.sub(rows.size, op.s.constant(1))), op.s.constant(2))
@@ -160,17 +155,14 @@ Value pdist(Op& op) {
 }
 Value bilinear(Op& op) {
   const TensorState *a = op.expect("input1"), *b = op.expect("input2");
-  if (!a || !b || !must_have_rank(op, "weight", 3, "a weight of three dimensions")) return op.unknown();
+  if (!a || !b || !must_have_rank(op, "weight", 3)) return op.unknown();
   const Shape w = op.shape("weight");
   const std::pair<std::string_view, std::size_t> sides[] = {{"input1", 1}, {"input2", 2}};
   for (const auto& [name, at] : sides) {
     const Dim have = from_right(op.shape(name), 0), want = dim_at(w, at);
     if (!op.must_equal(have, want))
       return op.fail(ProblemKind::product,
-          "`bilinear` has a weight of " + op.words(w) + ", and " + op.name(name) + " " +
-              op.words(op.shape(name)) + " brings " + op.words(have) + " features where " + op.words(want) +
-              " are expected",
-          {have, want});
+          why<Reason::bilinear_weight>(w, op.name(name), op.shape(name), have, want), {have, want});
   }
   Shape shape = op.shape("input1");
   if (shape.dims.empty()) return op.result(shape.ndim_known ? Shape{} : Shape{false, {dim_at(w, 0)}});
@@ -218,11 +210,10 @@ private:
   bool meet(char letter, const Dim& dim, std::size_t operand);
   Shape learned(std::size_t i, const TensorState& state);
   bool put(const std::string& letters);
-  bool refuse(const std::string& message, std::initializer_list<Dim> about = {}) {
-    op.fail(ProblemKind::product, message, about);
+  bool refuse(interpreter::Refusal refusal, std::initializer_list<Dim> about = {}) {
+    op.fail(ProblemKind::product, std::move(refusal), about);
     return false;
   }
-  std::string quoted() const { return "'" + equation + "'"; }
 
   struct Met {
     Dim dim;
@@ -275,21 +266,20 @@ bool Einsum::read_operands() {
   while (true) {
     const auto comma = left.find(',');
     const auto term = read_term(left.substr(0, comma));
-    if (!term) return refuse("`einsum` cannot read " + quoted());
+    if (!term) return refuse(why<Reason::formula_unread>(equation));
     terms.push_back(*term);
     if (comma == std::string_view::npos) break;
     left = left.substr(comma + 1);
   }
   if (terms.size() == operands.size()) return true;
-  return refuse(quoted() + " is about " + count_of(terms.size(), "operand") + ", and einsum is given " +
-      std::to_string(operands.size()));
+  return refuse(why<Reason::formula_operands>(equation, terms.size(), operands.size()));
 }
 
 // Without an arrow the result has the letters that stand once, in alphabetical order, after the ellipsis.
 bool Einsum::read_result() {
   if (const auto arrow = text.find("->"); arrow != std::string::npos) {
     const auto term = read_term(std::string_view(text).substr(arrow + 2));
-    if (!term) return refuse("`einsum` cannot read " + quoted());
+    if (!term) return refuse(why<Reason::formula_unread>(equation));
     out = *term;
     return true;
   }
@@ -314,8 +304,7 @@ bool Einsum::meet_operand(std::size_t i) {
   dtype = i == 0 ? state->dtype : dtype == state->dtype ? dtype : Dtype::unknown;
   const std::size_t count = state->shape.dims.size();
   if (count > term.letters() ? !term.ellipsis : state->shape.ndim_known && count < term.letters())
-    return refuse(quoted() + " names " + count_of(term.letters(), "dimension") + " of operand " +
-        std::to_string(i) + ", which is " + op.words(state->shape));
+    return refuse(why<Reason::formula_dimensions>(equation, term.letters(), i, state->shape));
   const Shape known = !state->shape.ndim_known && !term.ellipsis ? learned(i, *state) : state->shape;
   return meet_letters(i, known) && (!term.ellipsis || meet_ellipsis(term, known));
 }
@@ -370,13 +359,12 @@ bool Einsum::meet(char letter, const Dim& dim, std::size_t operand) {
   if (is_one(op, dim) && !of_same) return true;
   if (op.equal(known, dim) == Answer::no &&
       (of_same || (op.equal(known, 1) == Answer::no && op.equal(dim, 1) == Answer::no))) {
-    const auto named_size = [&](std::size_t i, const Dim& size) {
+    const auto shape_of = [&](std::size_t i) {
       const TensorState* state = op.tensor(operands[i]);
-      return "operand " + std::to_string(i) + " is " +
-          (state ? op.words(state->shape) : std::string("not known")) + " and has " + op.words(size);
+      return state ? state->shape : Shape{};
     };
-    return refuse("In " + quoted() + " the sizes of `" + letter +
-            "` differ: " + named_size(it->second.operand, known) + ", " + named_size(operand, dim),
+    return refuse(why<Reason::formula_sizes>(equation, std::string(1, letter), it->second.operand,
+                      shape_of(it->second.operand), known, operand, shape_of(operand), dim),
         {known, dim});
   }
   known = op.better(known, dim);
@@ -387,8 +375,7 @@ bool Einsum::put(const std::string& letters) {
   for (const char letter : letters) {
     const bool is_known = times.contains(letter);
     if (!is_known || ++seen[letter] > 1)
-      return refuse(quoted() + " puts `" + letter +
-          (is_known ? "` into the result twice" : "` into the result, which no operand has"));
+      return refuse(why<Reason::formula_result>(equation, std::string(1, letter), is_known));
     const auto it = sizes.find(letter);
     shape.dims.push_back(it == sizes.end() ? Dim{} : it->second.dim);
   }

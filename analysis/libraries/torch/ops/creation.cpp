@@ -79,9 +79,7 @@ Value randint(Op& op) {
   const bool two = !op.given("size") && op.call.given[1];
   const Int from = two ? op.s.constant(0) : op.size("low"), to = op.size(two ? "low" : "high");
   if (from && to && op.s.compare(Compare::ge, from, to) == Answer::yes)
-    return op.fail(ProblemKind::argument,
-        "`randint` draws from " + op.words(op.dim(from)) + " up to " + op.words(op.dim(to)) +
-            ", which it leaves out: there is no number between them");
+    return op.fail(ProblemKind::argument, why<Reason::random_bounds>(op.dim(from), op.dim(to)));
   return made(op, shape_asked(op, two ? "high" : "size"), Dtype::int64, true);
 }
 Value one_size(Op& op) {
@@ -117,12 +115,11 @@ Value arange(Op& op) {
     if (from && to && by && *by != 0) {
       const Int count = steps_between(op, from, to, *by);
       if (op.s.compare(*by > 0 ? Compare::lt : Compare::gt, to, from) == Answer::yes)
-        return op.fail(ProblemKind::argument,
-            "`arange` from " + op.words(op.dim(from)) + " to " + op.words(op.dim(to)) + " in steps of " +
-                text(*by) + " never arrives");
+        return op.fail(
+            ProblemKind::argument, why<Reason::range_endless>(op.dim(from), op.dim(to), text(*by)));
       length = op.made(count);
     } else if (by == 0) {
-      return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
+      return op.fail(ProblemKind::argument, why<Reason::range_of_zero>());
     }
     return made(op, Shape{true, {length}}, Dtype::int64);
   }
@@ -138,7 +135,7 @@ Value arange(Op& op) {
         (value.is(Kind::integer) || value.is(Kind::boolean) || value.is(Kind::real) ||
             (value.is(Kind::unknown) && value.as<values::Unknown>()->is_real));
   if ((from && std::isinf(*from)) || (to && std::isinf(*to)))
-    return op.fail(ProblemKind::argument, "`arange` from or to infinity never ends");
+    return op.fail(ProblemKind::argument, why<Reason::range_to_infinity>());
   if (from && to && by && *by != 0) {
     // Of integers the bounds are cut off first.
     const Dtype asked = op.dtype("dtype", Dtype::float32);
@@ -147,28 +144,24 @@ Value arange(Op& op) {
                              : std::ceil((*to - *from) / *by);
     if (cut && (std::trunc(*by) == 0 || count != std::ceil((*to - *from) / *by)) && asked == Dtype::unknown)
       return made(op, Shape{true, {Dim{}}}, Dtype::unknown);
-    if (cut && std::trunc(*by) == 0)
-      return op.fail(ProblemKind::argument, "`arange` makes steps of 0: its step is cut off to an integer");
-    if (count < 0)
-      return op.fail(
-          ProblemKind::argument, "`arange` never arrives: its end lies on the other side of its start");
+    if (cut && std::trunc(*by) == 0) return op.fail(ProblemKind::argument, why<Reason::range_step_cut>());
+    if (count < 0) return op.fail(ProblemKind::argument, why<Reason::range_away>());
     if (count < 1e15) length = op.made(op.s.constant(static_cast<std::int64_t>(count)));
   } else if (by == 0.0) {
-    return op.fail(ProblemKind::argument, "`arange` makes steps of 0");
+    return op.fail(ProblemKind::argument, why<Reason::range_of_zero>());
   }
   return made(op, Shape{true, {length}}, known ? op.run.default_dtype() : Dtype::unknown);
 }
 Value linspace(Op& op) {
   if (op.argument("steps").is(Kind::real))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes a whole number of steps");
+    return op.fail(ProblemKind::argument, why<Reason::steps_whole>(code(op.title())));
   const Int steps = op.size("steps");
   if (steps && op.s.compare(Compare::lt, steps, op.s.constant(0)) == Answer::yes)
     return op.refuse_number("steps", op.dim(steps));
   for (const std::string_view bound : {"start", "end"})
     if (const Shape& shape = op.shape(bound); shape.ndim_known && !shape.dims.empty())
-      return op.fail(ProblemKind::argument,
-          code(op.title()) + " takes numbers or tensors without a dimension, but " + op.name(bound) +
-              " has shape " + op.words(shape));
+      return op.fail(
+          ProblemKind::argument, why<Reason::bound_shape>(code(op.title()), op.name(bound), shape));
   return made(op, Shape{true, {op.made(steps)}}, op.run.default_dtype());
 }
 // Deprecated: both ends are included.
@@ -191,10 +184,7 @@ Value empty_permuted(Op& op) {
             !seen[static_cast<std::size_t>(at)];
         if (fits) seen[static_cast<std::size_t>(at)] = true;
       }
-      if (!fits)
-        return op.fail(ProblemKind::argument,
-            "`empty_permuted` takes the order of " + std::to_string(seen.size()) +
-                " dimensions, each of them once");
+      if (!fits) return op.fail(ProblemKind::argument, why<Reason::permuted_order>(seen.size()));
     }
   return made(op, shape, op.run.default_dtype());
 }
@@ -213,10 +203,7 @@ bool holds_numbers(Op& op, Value data) {
     if (std::ranges::none_of(
             state->shape.dims, [&](const Dim& dim) { return op.equal(dim, 1) == Answer::no; }))
       continue;
-    op.fail(ProblemKind::argument,
-        code(op.title()) + " is given a list of tensors, and one of them has shape " +
-            op.words(state->shape) +
-            ": \"only one element tensors can be converted to Python scalars\". Use `torch.stack`");
+    op.fail(ProblemKind::argument, why<Reason::list_of_tensors>(code(op.title()), state->shape));
     return false;
   }
   return true;
@@ -226,8 +213,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   if (!holds_numbers(op, data)) return op.unknown();
   const NestedLists nested = nesting_of(op, data);
   if (nested.ragged && nested.shape_known) {
-    std::string what = code(op.title()) + " is given nested lists of different lengths";
-    return op.fail(ProblemKind::argument, std::move(what));
+    return op.fail(ProblemKind::argument, why<Reason::ragged_lists>(op.taker()));
   }
   Dtype dtype = nested.dtype_known ? nested.dtype == Dtype::unknown ? op.run.default_dtype() : nested.dtype
                                    : Dtype::unknown;
@@ -477,7 +463,7 @@ Value triangle_indices(Op& op) {
   const auto row = op.integer("row"), column = op.integer("col"), offset = op.integer("offset");
   Dim count;
   if ((row && *row < 0) || (column && *column < 0))
-    return op.fail(ProblemKind::argument, code(op.title()) + " takes sizes of at least 0");
+    return op.fail(ProblemKind::argument, why<Reason::negative_sizes>(code(op.title())));
   if (row && column && offset && *row < 100'000) {
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < *row; ++i) {

@@ -10,14 +10,13 @@ namespace {
 
 // The shape of `from` stretched to `sizes`; -1 keeps a size. Nullopt after fail().
 std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
-  const auto fail = [&](const std::string& text, const Dim& because = {}) {
-    op.fail(ProblemKind::reshape, text, {because});
+  const auto fail = [&](interpreter::Refusal refusal, const Dim& because = {}) {
+    op.fail(ProblemKind::reshape, std::move(refusal), {because});
     return std::nullopt;
   };
   const std::string input = op.name(op.call.row.parameters[0].text());
   if (wanted.complete && wanted.sizes.size() < from.dims.size())
-    return fail(input + " is " + op.words(from) + " and cannot be expanded to the fewer dimensions of " +
-        sizes_words(op, wanted.sizes));
+    return fail(why<Reason::expanded_to_fewer>(input, from, sizes_words(op, wanted.sizes)));
   Shape out{wanted.complete, {}};
   for (std::size_t k = 0; k < wanted.sizes.size(); ++k) {
     const std::size_t after = wanted.sizes.size() - 1 - k;
@@ -26,13 +25,11 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
     const Int size = wanted.sizes[k];
     const auto value = size ? op.s.value(size) : std::nullopt;
     if (value == -1) {
-      if (is_new && wanted.complete)
-        return fail(
-            "-1 keeps the size of a dimension, and " + input + " has none there: it is " + op.words(from));
+      if (is_new && wanted.complete) return fail(why<Reason::kept_size>(input, from));
       out.dims.push_back(old);
       continue;
     }
-    if (value && *value < -1) return fail("The size " + std::to_string(*value) + " is negative");
+    if (value && *value < -1) return fail(why<Reason::negative_size>(*value));
     const Dim made = size ? op.made(size) : Dim{};
     if (is_new) {
       out.dims.push_back(made);
@@ -41,9 +38,7 @@ std::optional<Shape> expanded(Op& op, const Shape& from, const Sizes& wanted) {
     const Answer was_one = op.equal(old, 1);
     if (size && old.size && old.size != size && was_one == Answer::no && op.equal(old, made) == Answer::no &&
         is_size(op, size))
-      return fail(input + " is " + op.words(from) + ": its size " + op.words(old) +
-              " cannot be expanded to " + op.words(made),
-          old);
+      return fail(why<Reason::expanded_size>(input, from, old, made), old);
     // A size other than 1 stays what it is.
     if (was_one == Answer::no)
       out.dims.push_back(old);
@@ -114,9 +109,8 @@ Value repeat(Op& op) {
   if (wanted->complete && times.size() < from.dims.size()) {
     if (!pads)
       return op.fail(ProblemKind::reshape,
-          op.name("input") + " is " + op.words(from) + " and " +
-              code(std::string(op.title()) + sizes_words(op, times)) + " says only how often " +
-              count_of(times.size(), "dimension") + " shall be repeated");
+          why<Reason::repeats>(
+              op.name("input"), from, code(std::string(op.title()) + sizes_words(op, times)), times.size()));
     times.insert(times.begin(), from.dims.size() - times.size(), op.s.constant(1));
   }
   if (!pads && wanted->complete && !from.ndim_known) out.ndim_known = true;

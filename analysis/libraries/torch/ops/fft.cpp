@@ -39,10 +39,8 @@ Value transform(Op& op, const std::vector<std::size_t>& axes, const std::vector<
     const Int n = i < asked.size() && asked[i] && op.s.value(asked[i]) != -1 ? asked[i] : nullptr;
     if (too_small(op, n)) return op.unknown();
     if (!n && op.value(dim) == 0)
-      return op.fail(ProblemKind::argument,
-          code(op.title()) + " needs a signal, and dimension " + std::to_string(axes[i]) + " of " +
-              op.words(input->shape) + " is empty",
-          {dim});
+      return op.fail(
+          ProblemKind::argument, why<Reason::empty_signal>(code(op.title()), axes[i], input->shape), {dim});
     if (last && ends == Ends::half)
       dim = op.made(halved(op, n ? n : dim.size));
     else if (last && ends == Ends::whole)
@@ -110,7 +108,7 @@ Value along_many(Op& op, Ends ends) {
   if (op.argument("s") && asked->size() != axes.size())
     return op.refuse_count(ProblemKind::argument, asked->size(), "size", axes.size(), "dimension");
   if (axes.empty() && ends != Ends::same)
-    return op.fail(ProblemKind::argument, code(op.title()) + " transforms at least one dimension");
+    return op.fail(ProblemKind::argument, why<Reason::no_transform>(code(op.title())));
   return transform(op, axes, *asked, ends);
 }
 Value one_same(Op& op) { return along_one(op, Ends::same); }
@@ -153,8 +151,8 @@ Value stft(Op& op) {
   if (window && window->shape.ndim_known && window->shape.dims.size() == 1 && wide &&
       op.equal(window->shape.dims[0], op.dim(wide)) == Answer::no)
     return op.fail(ProblemKind::argument,
-        "The window of `stft` has " + op.words(window->shape.dims[0]) + " elements, and " +
-            (op.argument("win_length") ? "`win_length`" : "`n_fft`") + " is " + op.words(op.dim(wide)),
+        why<Reason::window_length>(
+            window->shape.dims[0], static_cast<bool>(op.argument("win_length")), op.dim(wide)),
         {window->shape.dims[0]});
   const bool complex_input = is_complex(input->dtype);
   Known onesided = op.argument("onesided") ? op.flag("onesided")
@@ -176,9 +174,8 @@ Value stft(Op& op) {
         ? op.s.add(signal_length.size, op.s.mul(op.s.constant(2), op.s.floordiv(fft, op.s.constant(2))))
         : signal_length.size;
     if (op.s.compare(Compare::lt, padded, fft) == Answer::yes)
-      return op.fail(ProblemKind::argument,
-          "`stft` takes windows of " + op.words(op.dim(fft)) + " from a signal of " + op.words(signal_length),
-          {signal_length});
+      return op.fail(
+          ProblemKind::argument, why<Reason::signal_length>(op.dim(fft), signal_length), {signal_length});
     frames = op.made(op.s.add(op.s.floordiv(op.s.sub(padded, fft), length), op.s.constant(1)));
   }
   const Dtype floating = to_floating(input->dtype),
@@ -207,15 +204,11 @@ Value istft(Op& op) {
   std::vector<Dim> dims = input->shape.dims;
   if (!is_complex(input->dtype)) {
     if (dims.empty() || op.equal(dims.back(), 2) == Answer::no)
-      return op.fail(ProblemKind::argument,
-          "`istft` takes complex numbers, or pairs of floats in the last dimension, but " + op.name("input") +
-              " has shape " + op.words(input->shape));
+      return op.fail(ProblemKind::argument, why<Reason::spectrum_kind>(op.name("input"), input->shape));
     dims.pop_back();
   }
   if (dims.size() < 2 || dims.size() > 3)
-    return op.fail(ProblemKind::argument,
-        "`istft` takes frequencies by frames, but " + op.name("input") + " has shape " +
-            op.words(input->shape));
+    return op.fail(ProblemKind::argument, why<Reason::spectrum_shape>(op.name("input"), input->shape));
   const Int fft = op.size("n_fft");
   const auto hop = op.argument("hop_length") ? op.size("hop_length")
       : fft                                  ? op.s.floordiv(fft, op.s.constant(4))

@@ -27,8 +27,8 @@ bool index_fits(Op& op, const TensorState* index, std::string_view name, bool na
   for (const Dim& d : index->shape.dims)
     if (d.size) not_empty = op.s.logical_and(not_empty, op.s.compared(Compare::ne, d.size, op.s.constant(0)));
   op.fail_when(not_empty, ProblemKind::dtype,
-      op.name(name) + " is " + code(values::name(index->dtype)) + " and has to be int64" +
-          (narrow ? " or int32" : "") + " to be an index");
+      interpreter::WrongDtype{
+          op.taker(), narrow ? DtypeNeed::short_index : DtypeNeed::int64_index, op.name(name), index->dtype});
   if (op.told()) op.suggest_append(name, ".long()", false);
   return !op.failed();
 }
@@ -36,13 +36,13 @@ bool index_fits(Op& op, const TensorState* index, std::string_view name, bool na
 bool indices_exist(Op& op, std::string_view index, const Dim& along, Int low, std::string_view where) {
   const Int beyond = along.size ? number_outside(op, op.argument(index), low, along.size) : nullptr;
   if (!beyond)
-    return !refuses_drawn(op, op.argument(index), along, [&](const std::string& greatest) {
-      return op.name(index) + " may hold " + greatest + ", and " + std::string(where) + " of " +
-          op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along);
+    return !refuses_drawn(op, op.argument(index), along, [&](const Dim& greatest) {
+      return why<Reason::index_may_be_beyond>(
+          op.name(index), greatest, where, op.name("input"), op.shape("input"), along);
     });
   op.fail(ProblemKind::index,
-      op.name(index) + " holds " + op.words(op.dim(beyond)) + ", and " + std::string(where) + " of " +
-          op.name("input") + ", which is " + op.words(op.shape("input")) + ", has " + op.words(along),
+      why<Reason::index_beyond>(
+          op.name(index), op.dim(beyond), where, op.name("input"), op.shape("input"), along),
       {along});
   return false;
 }
@@ -65,8 +65,7 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
   }
   if (rank_of(index) != rank_of(input)) {
     op.fail_when(not_empty, ProblemKind::index,
-        op.name(index_name) + " has shape " + op.words(index) + " and needs as many dimensions as " +
-            op.name(input_name) + ", which is " + op.words(input));
+        why<Reason::index_dimensions>(op.name(index_name), index, op.name(input_name), input));
     return !op.failed();
   }
   for (std::size_t i = 0; i < rank_of(index); ++i) {
@@ -74,8 +73,7 @@ bool index_within(Op& op, const Shape& index, const Shape& input, std::optional<
     const Dim a = dim_of(op, index, i), b = dim_of(op, input, i);
     if (!b.size || op.s.compare(Compare::gt, a.size, b.size) != Answer::yes) continue;
     op.fail_when(not_empty, ProblemKind::index,
-        op.name(index_name) + " has shape " + op.words(index) + " and reaches beyond " + op.name(input_name) +
-            ", which is " + op.words(input) + ", in " + at_words(i),
+        why<Reason::index_reach>(op.name(index_name), index, op.name(input_name), input, at_words(i)),
         {a, b});
     return !op.failed();
   }
@@ -160,8 +158,8 @@ Value one_hot(Op& op) {
       found ? given : op.s.constant(std::numeric_limits<std::int64_t>::max()));
   if (beyond)
     return op.fail(ProblemKind::index,
-        op.name("tensor") + " holds the class " + op.words(op.dim(beyond)) +
-            (found ? ", and num_classes is " + op.words(op.dim(given)) : ", and classes are not negative"));
+        found ? why<Reason::class_beyond>(op.name("tensor"), op.dim(beyond), op.dim(given))
+              : why<Reason::class_negative>(op.name("tensor"), op.dim(beyond)));
   Shape shape = input->shape;
   const values::Content* classes = found ? nullptr : op.content(op.argument("tensor"));
   Int most = classes && !classes->numbers.empty() ? op.s.constant(0) : nullptr;
@@ -212,9 +210,9 @@ Value index_write(Op& op) {
                                     : input->shape.dims[i];
       if (op.equal(dims[i], expected) == Answer::no)
         return op.fail(ProblemKind::index,
-            op.name(parameter) + " has shape " + op.words(source->shape) + " and needs " +
-                op.words(expected) + " in " + at_words(i) +
-                (i == *at ? ", one for each index" : ", as " + op.name("input") + " has"),
+            i == *at
+                ? why<Reason::source_of_each_index>(op.name(parameter), source->shape, expected, i)
+                : why<Reason::source_size>(op.name(parameter), source->shape, expected, i, op.name("input")),
             {dims[i], expected});
     }
   }
@@ -370,8 +368,7 @@ Value narrow(Op& op) {
         (op.s.compare(Compare::gt, op.s.add(from, length), whole.size) == Answer::yes ||
             op.s.compare(Compare::lt, from, op.s.constant(0)) == Answer::yes))
       return op.fail(ProblemKind::index,
-          op.words(op.dim(length)) + " from " + op.words(op.dim(start)) + " reach outside " + at_words(*at) +
-              " of " + op.name("input") + ", which has " + op.words(whole) + " elements",
+          why<Reason::narrowed>(op.dim(length), op.dim(start), at_words(*at), op.name("input"), whole),
           {whole});
   }
   whole = length ? op.made(length) : Dim{};

@@ -86,8 +86,7 @@ std::optional<Part> part_of(Op& op, Value value, const syntax::Expr* text) {
   if (!state) return std::nullopt;
   part.shape = state->shape;
   if (is_inexact(state->dtype)) {
-    op.fail(ProblemKind::dtype,
-        "A tensor of " + code(values::name(state->dtype)) + " cannot be an index: integers and bool can");
+    op.fail(ProblemKind::dtype, why<Reason::index_dtype>(state->dtype));
     return std::nullopt;
   }
   if (!state->shape.ndim_known) {
@@ -185,9 +184,7 @@ std::optional<Shape> Indexing::result() {
   if (!count_parts() || !is_reported_equally_by_versions()) return std::nullopt;
   if (from.ndim_known && taken > from.dims.size()) {
     op.raising("IndexError")
-        .fail(ProblemKind::index,
-            name + " is " + op.words(from) + " and has " + count_of(from.dims.size(), "dimension") +
-                ", but is indexed in " + std::to_string(taken));
+        .fail(ProblemKind::index, why<Reason::too_many_indices>(name, from, from.dims.size(), taken));
     return std::nullopt;
   }
   out.ndim_known = from.ndim_known;
@@ -348,10 +345,7 @@ bool Indexing::take_mask(const Part& part) {
     const Dim &masks = part.shape.dims[k], &has = from.dims[at + k];
     if (op.equal(masks, has) != Answer::no) continue;
     op.raising("IndexError")
-        .fail(ProblemKind::index,
-            "The mask is " + op.words(part.shape) + " and " + name + " is " + op.words(from) + ": " +
-                op.words(masks) + " would choose among the " + op.words(has) + " of dimension " +
-                std::to_string(at + k),
+        .fail(ProblemKind::index, why<Reason::mask_size>(part.shape, name, from, masks, has, at + k),
             {masks, has});
     return false;
   }
@@ -372,10 +366,7 @@ bool Indexing::select(const Shape& by) {
     bool impossible = false;
     const auto both = broadcast(op.run, *selected, by, &impossible);
     if (impossible) {
-      op.raising("IndexError")
-          .fail(ProblemKind::index,
-              "The indices select together, and their shapes " + op.words(*selected) + " and " +
-                  op.words(by) + " do not broadcast");
+      op.raising("IndexError").fail(ProblemKind::index, why<Reason::indices_apart>(*selected, by));
       return false;
     }
     selected = both ? *both : Shape{};
@@ -412,15 +403,14 @@ bool Indexing::are_numbers_inside() {
     const Int beyond = some && dim.size ? number_outside(op, part->value, op.s.negate(dim.size), dim.size)
                                         : nullptr;
     if (!beyond) {
-      const auto text = [&](const std::string& greatest) {
-        return "The index may hold " + greatest + ", and dimension " + std::to_string(axis) + " of " + name +
-            " has " + op.words(dim);
+      const auto refusal = [&](const Dim& greatest) {
+        return why<Reason::subscript_may_be_beyond>(greatest, axis, name, dim);
       };
       // Of weights, moe/expert-count says what a router chooses beyond them.
       const TensorState* whole = op.tensor("input");
       const values::Extent* extent = some ? extent_among(op, part->value) : nullptr;
       const bool weights = whole && op.run.heap().requires_grad(*whole) == Known::yes;
-      if (extent && (extent->drawn || !weights) && refuses_drawn(op, part->value, dim, text)) return false;
+      if (extent && (extent->drawn || !weights) && refuses_drawn(op, part->value, dim, refusal)) return false;
       continue;
     }
     refuse_index(op.dim(beyond), axis, dim);
@@ -484,14 +474,14 @@ bool indices_reach(Op& op, Value given, const TensorState& input, const std::vec
     if (!index || !index->device || index->shape.dims.empty()) continue;
     const Op::Apart apart = op.devices_apart(*lies, *index->device);
     if (apart.one.empty() || apart.one != "cpu") continue;
-    const std::string text = op.name("input") + " is on `cpu` and its index" +
-        (items.size() == 1 ? " " + op.name("index") : std::string()) + " is on " + values::code(apart.other) +
-        ": an index has to lie on the CPU or where the tensor does";
+    const interpreter::Refusal refusal = items.size() == 1
+        ? why<Reason::index_device>(op.name("input"), op.name("index"), apart.other)
+        : why<Reason::part_of_index_device>(op.name("input"), apart.other);
     if (apart.when) {
-      op.fail_when(apart.when, ProblemKind::device, text);
+      op.fail_when(apart.when, ProblemKind::device, refusal);
       return true;
     }
-    op.fail(ProblemKind::device, text);
+    op.fail(ProblemKind::device, refusal);
     return false;
   }
   return true;

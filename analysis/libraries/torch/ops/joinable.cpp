@@ -197,11 +197,7 @@ void check_strides(Op& op, const TensorState& input, const Shape& out) {
     when = op.s.logical_and(when, one);
   }
   op.fail_when(when, ProblemKind::reshape,
-      "`view` cannot join dimensions whose elements do not follow each other in memory, and " +
-          op.name("input") + ", " + op.words(input.shape) +
-          (turned || layouts.size() > 1 ? ", was transposed or permuted"
-                                        : ", was cut out of a larger tensor") +
-          ". Call `reshape`, or `contiguous()` first");
+      why<Reason::view_apart>(op.name("input"), input.shape, turned || layouts.size() > 1));
   op.suggest_method("reshape");
 }
 

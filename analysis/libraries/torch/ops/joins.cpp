@@ -117,9 +117,7 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
     }
     shaped.push_back({i, part});
     if (part->shape.dims.empty() && part->shape.ndim_known) {
-      op.fail(ProblemKind::concat,
-          code(op.title()) + " cannot join tensors without dimensions, and " + ordinal(i) +
-              " is one; stack can");
+      op.fail(ProblemKind::concat, why<Reason::join_of_number>(code(op.title()), ordinal(i)));
       return std::nullopt;
     }
     if (!part->shape.ndim_known) continue;
@@ -171,11 +169,8 @@ std::optional<Shape> concatenated(Op& op, const Parts& parts, std::int64_t at, b
       Dim& dim = out.dims[k];
       if (op.equal(dim, given) == Answer::no) {
         op.fail(ProblemKind::concat,
-            code(op.title()) + " along dimension " + std::to_string(at) +
-                " needs the other sizes to agree: " + ordinal(decided[k]) + " is " +
-                op.words(parts.states[decided[k]]->shape) + ", " + ordinal(i) + " " + op.words(part->shape) +
-                ", which have " + op.words(dim) + " and " + op.words(given) + " in dimension " +
-                std::to_string(k),
+            why<Reason::join_sizes>(code(op.title()), at, ordinal(decided[k]),
+                parts.states[decided[k]]->shape, ordinal(i), part->shape, dim, given, k),
             {dim, given});
         return std::nullopt;
       }
@@ -259,7 +254,7 @@ std::optional<Shape> stacked(Op& op, const Parts& parts, std::int64_t at) {
 bool none_to_join(Op& op, const Parts& parts) {
   if (!parts.states.empty() || parts.open) return false;
   if (op.title() == "cat") op.raising("ValueError");
-  op.fail(ProblemKind::concat, code(op.title()) + " needs at least one tensor, but the list is empty");
+  op.fail(ProblemKind::concat, why<Reason::empty_join>(code(op.title())));
   return true;
 }
 
@@ -269,8 +264,7 @@ bool is_given_one_tensor(Op& op) {
   const TensorState* state = given.is(Kind::tensor) ? op.tensor(given) : nullptr;
   if (!state || state->unseen || state->maybe_array || is_presumed(state)) return false;
   op.raising("TypeError")
-      .fail(ProblemKind::argument,
-          code(op.title()) + " takes a list or tuple of tensors, and " + op.name("tensors") + " is a tensor");
+      .fail(ProblemKind::argument, why<Reason::join_of_tensor>(code(op.title()), op.name("tensors")));
   return true;
 }
 

@@ -152,8 +152,7 @@ Value matrix_norm(Op& op) {
   if (const auto ord = op.text("ord"); ord && *ord != "fro" && *ord != "nuc")
     return op.refuse_option("ord", {"fro", "nuc"}, *ord);
   if (const auto ord = op.integer("ord"); ord && std::abs(*ord) != 1 && std::abs(*ord) != 2)
-    return op.fail(ProblemKind::argument,
-        "`matrix_norm` knows the orders 1, 2, -1, -2, inf and -inf, and not " + std::to_string(*ord));
+    return op.fail(ProblemKind::argument, why<Reason::norm_orders>(*ord));
   if (op.given("dim")) {
     if (const auto given = op.integers("dim"); given && given->size() != 2)
       return op.refuse_count(ProblemKind::argument, given->size(), "dimension", 1, "matrix");
@@ -296,9 +295,8 @@ Value low_rank(Op& op) {
   if (!op.argument("q")) q = least(op, op.dim(6), least(op, a.rows, a.columns));
   if (q.size && a.columns.size &&
       op.s.compare(Compare::gt, q.size, least(op, a.rows, a.columns).size) == Answer::yes)
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " is asked for " + op.words(q) + " singular values of matrices of " +
-            op.words(a.rows) + " by " + op.words(a.columns));
+    return op.fail(
+        ProblemKind::argument, why<Reason::singular_values>(code(op.title()), q, a.rows, a.columns));
   return op.tuple({op.result(a.with({a.rows, q}), a.dtype), op.result(a.with({q}), a.dtype),
       op.result(a.with({a.columns, q}), a.dtype)});
 }
@@ -406,10 +404,8 @@ Value least_squares(Op& op) {
     const bool vectors = is_vectors(op, a, b->shape);
     const Dim have = from_right(b->shape, vectors ? 0 : 1);
     if (b->shape.dims.empty() || !op.must_equal(a.rows, have))
-      return op.fail(ProblemKind::product,
-          "`lstsq` has " + op.words(a.rows) + " equations, but " + op.name("B") + " has shape " +
-              op.words(b->shape),
-          {a.rows, have});
+      return op.fail(
+          ProblemKind::product, why<Reason::least_squares>(a.rows, op.name("B"), b->shape), {a.rows, have});
     const std::size_t own = vectors ? 1 : 2;
     const auto batch = op.broadcast(
         a.with({}), {true, {b->shape.dims.begin(), b->shape.dims.end() - static_cast<std::ptrdiff_t>(own)}});
@@ -438,9 +434,7 @@ Value tensorinv(Op& op) {
   const Int first = op.product(std::span(a->shape.dims).first(static_cast<std::size_t>(*ind))),
             rest = op.product(std::span(a->shape.dims).subspan(static_cast<std::size_t>(*ind)));
   if (op.equal(op.dim(first), op.dim(rest)) == Answer::no)
-    return op.fail(ProblemKind::argument,
-        "`tensorinv` reads " + op.words(a->shape) + " as a matrix of " + op.words(op.dim(first)) + " by " +
-            op.words(op.dim(rest)) + ", which is not square");
+    return op.fail(ProblemKind::argument, why<Reason::tensor_inverse>(a->shape, op.dim(first), op.dim(rest)));
   return op.result(shape, a->dtype);
 }
 Value tensorsolve(Op& op) {

@@ -42,9 +42,7 @@ Value masked_extreme(Op& op) {
 }
 Value masked_mean(Op& op) {
   const TensorState* input = masked_input(op);
-  return input && needs_floats(op, *input, "give `dtype=torch.float32`, or convert it")
-      ? reduce(op, op.dtype("dtype", input->dtype))
-      : op.unknown();
+  return input && needs_floats(op, *input) ? reduce(op, op.dtype("dtype", input->dtype)) : op.unknown();
 }
 Value masked_deviation(Op& op) {
   const TensorState* input = masked_input(op);
@@ -57,8 +55,7 @@ Value masked_along(Op& op) {
 }
 Value masked_softmax(Op& op) {
   const TensorState* input = masked_input(op);
-  return input && needs_floats(op, *input, "give `dtype=torch.float32`, or convert it") ? masked_along(op)
-                                                                                        : op.unknown();
+  return input && needs_floats(op, *input) ? masked_along(op) : op.unknown();
 }
 Value masked_running(Op& op) {
   const TensorState* input = masked_input(op);

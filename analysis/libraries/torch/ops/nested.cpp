@@ -39,9 +39,7 @@ Value of_parts(Op& op) {
       continue;
     }
     if (dims.size() + 1 != shape.dims.size())
-      return op.fail(ProblemKind::concat,
-          "The parts of a nested tensor have " + std::to_string(shape.dims.size() - 1) + " and " +
-              std::to_string(dims.size()) + " dimensions. Give all of them the same");
+      return op.fail(ProblemKind::concat, why<Reason::nested_dimensions>(shape.dims.size() - 1, dims.size()));
     for (std::size_t i = 0; i < dims.size(); ++i) {
       Dim& all = shape.dims[i + 1];
       if (!jagged) {
@@ -50,11 +48,8 @@ Value of_parts(Op& op) {
       }
       if (op.equal(dims[i], all) == Answer::yes || !op.never_equal(dims[i], all)) continue;
       if (ragged && *ragged != i)
-        return op.fail(ProblemKind::concat,
-            "The parts of a jagged tensor may differ in one dimension only, and these differ in dimension " +
-                std::to_string(*ragged) + " and have " + op.words(all) + " and " + op.words(dims[i]) +
-                " in dimension " + std::to_string(i),
-            {all, dims[i]});
+        return op.fail(
+            ProblemKind::concat, why<Reason::jagged_sizes>(*ragged, all, dims[i], i), {all, dims[i]});
       ragged = i;
     }
   }
@@ -91,8 +86,7 @@ Value from_jagged(Op& op) {
   const TensorState* values = op.expect("values");
   if (!values) return op.unknown();
   if (!op.given("offsets") && !op.given("lengths") && !op.call.spread)
-    return op.fail(ProblemKind::argument,
-        "`nested_tensor_from_jagged` has to be given `offsets` or `lengths`. Pass where the sequences begin and end, or how long they are");
+    return op.fail(ProblemKind::argument, why<Reason::jagged_offsets>());
   if (op.argument("jagged_dim") && op.integer("jagged_dim") != 1) return op.result({}, values->dtype);
   Shape shape;
   const Shape &offsets = op.shape("offsets"), &lengths = op.shape("lengths");

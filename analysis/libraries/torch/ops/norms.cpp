@@ -39,22 +39,17 @@ Value norm_by_order(Op& op) {
   const Value ord = op.argument("ord");
   const auto given = op.argument("dim") ? op.integers("dim") : std::nullopt;
   if (given && given->size() > 2 && op.argument("dim"))
-    return op.fail(ProblemKind::argument,
-        "`norm` takes one dimension or two, and is given " + std::to_string(given->size()));
+    return op.fail(ProblemKind::argument, why<Reason::norm_dimensions>(given->size()));
   if (ord.is(Kind::string)) {
     if (ord.text() != "fro" && ord.text() != "nuc") return op.refuse_option("p", {"fro", "nuc"}, ord.text());
     const std::size_t over = given ? given->size()
         : op.argument("dim")       ? 2
         : input->shape.ndim_known  ? input->shape.dims.size()
                                    : 2;
-    if (over != 2)
-      return op.fail(ProblemKind::argument,
-          "The norm '" + std::string(ord.text()) + "' is one of matrices, and it is asked for " +
-              std::to_string(over) + " dimensions");
+    if (over != 2) return op.fail(ProblemKind::argument, why<Reason::norm_of_matrices>(ord.text(), over));
   } else if (ord && !op.argument("dim") && input->shape.ndim_known && input->shape.dims.size() > 2) {
     return op.fail(ProblemKind::argument,
-        "`norm` with ord= and without dim= takes vectors or matrices, but " +
-            op.name(op.call.row.parameters[0].text()) + " has shape " + op.words(input->shape));
+        why<Reason::norm_operand>(op.name(op.call.row.parameters[0].text()), input->shape));
   }
   return norm_over(op, *input);
 }

@@ -118,8 +118,7 @@ Value power(Op& op) {
 Value not_of_bools(Op& op) {
   const std::string_view first = op.call.row.parameters[0].text();
   if (const TensorState* input = op.tensor(first); input && input->dtype == Dtype::boolean)
-    return op.fail(ProblemKind::dtype,
-        op.name(first) + " is bool, which has no negative: ~" + op.name(first) + " inverts it");
+    return op.fail(ProblemKind::dtype, why<Reason::negated_bool>(op.name(first), op.name(first)));
   return same(op);
 }
 bool is_bool(const Op& op, std::string_view name) {
@@ -133,9 +132,7 @@ Value subtract(Op& op) {
   for (std::size_t i = 0; i < 2; ++i)
     if (const std::string_view name = op.call.row.parameters[i].text();
         is_bool(op, name) && (op.tensor("input") || op.tensor("other"))) {
-      op.fail(ProblemKind::dtype,
-          op.name(name) +
-              " is `bool`, and PyTorch subtracts no bools: invert a mask with `~`, or make numbers of it first");
+      op.fail(ProblemKind::dtype, why<Reason::subtracted_bool>(op.name(name)));
       op.suggest_append(name, ".float()", false);
       return op.unknown();
     }
@@ -227,9 +224,7 @@ Value masked_fill(Op& op) {
   constexpr double largest_half = 65504;
   if (const Value value = op.argument("value"); value.is(Kind::real) && input->dtype == Dtype::float16 &&
       std::isfinite(value.real()) && std::abs(value.real()) > largest_half)
-    return op.fail(ProblemKind::argument,
-        "`masked_fill` cannot put " + op.name("value") + " into " + op.name("input") +
-            ", which is float16 and ends at 65504. Use `float(\"-inf\")`, or `torch.finfo(x.dtype).min`");
+    return op.fail(ProblemKind::argument, why<Reason::half_overflow>(op.name("value"), op.name("input")));
   const auto shape = op.broadcast(input->shape, mask->shape);
   return shape ? op.result(*shape, input->dtype) : op.unknown();
 }
@@ -242,8 +237,7 @@ Value polygamma(Op& op) {
 Value clamp(Op& op) {
   if (!op.must_be_tensor("input")) return op.unknown();
   if (op.given("input") && !op.call.spread && !op.argument("min") && !op.argument("max"))
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " takes a least value min or a greatest value max, but neither is given");
+    return op.fail(ProblemKind::argument, why<Reason::no_bounds>(code(op.title())));
   return broadcasting(op);
 }
 

@@ -18,15 +18,16 @@ void refuse_pair(Op& op, ProblemKind kind, Value a, Value b) {
   problem.operands = {a, b};
   problem.states = {op.tensor(a), op.tensor(b)};
 }
-bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string_view what) {
+bool must_have_rank(Op& op, std::string_view name, std::size_t rank) {
+  const ShapeNeed need = rank == 1 ? ShapeNeed{ShapeNeed::vector}
+      : rank == 2                  ? ShapeNeed{ShapeNeed::matrix}
+                                   : ShapeNeed::exactly(static_cast<int>(rank));
   if (!op.must_be_tensor(name)) return false;
   const TensorState* state = op.expect(name);
   if (!state) return true;
   if (!state->shape.ndim_known) {
     if (state->shape.dims.size() > rank) {
-      op.fail(ProblemKind::product,
-          code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " +
-              op.words(state->shape));
+      op.refuse_shape(ProblemKind::product, need, name);
       return false;
     }
     Shape shape{true, std::vector<Dim>(rank)};
@@ -36,9 +37,7 @@ bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string
     return true;
   }
   if (state->shape.dims.size() == rank) return true;
-  op.fail(ProblemKind::product,
-      code(op.title()) + " takes " + std::string(what) + ", but " + op.name(name) + " has shape " +
-          op.words(state->shape));
+  op.refuse_shape(ProblemKind::product, need, name);
   return false;
 }
 
@@ -77,9 +76,8 @@ void doubt_equal_shapes(Op& op, Value left, Value right, const Shape& x, const S
     return;
   op.fail_when(op.s.logical_not(op.s.compared(symbolic::Compare::eq, rows.size, columns.size)),
       ProblemKind::product,
-      "Cannot multiply " + op.name(op.call.row.parameters[0].text()) + " " + op.words(x) + " by " +
-          op.name(op.call.row.parameters[1].text()) + " " + op.words(y) + ": inner dimensions " +
-          op.words(columns) + " and " + op.words(rows) + " differ");
+      why<Reason::inner_sizes>(op.name(op.call.row.parameters[0].text()), x,
+          op.name(op.call.row.parameters[1].text()), y, columns, rows));
 }
 
 Value multiply(Op& op, Value left, Value right) {
@@ -160,8 +158,8 @@ Value multiply_exact(Op& op, std::size_t rank) {
     }
   for (std::size_t i = 0; i < 2; ++i) {
     const std::string_view name = op.call.row.parameters[i].text();
-    if (const TensorState* state = op.expect(name); state && !state->shape.ndim_known &&
-        !must_have_rank(op, name, rank, "tensors of that many dimensions"))
+    if (const TensorState* state = op.expect(name);
+        state && !state->shape.ndim_known && !must_have_rank(op, name, rank))
       return op.unknown();
   }
   if (rank == 3) {
@@ -193,13 +191,9 @@ Value grouped(Op& op) {
           interpreter::WrongShape{op.taker(), ShapeNeed::between(2, 3), op.name(name), shape});
   const bool parted = op.tensor("offs");
   // With offsets one of the two is a matrix.
-  if (parted && has_rank(op.shape(right_name), 3) &&
-      !must_have_rank(op, left_name, 2, "a matrix of rows that are parted by offs"))
-    return op.unknown();
-  if (parted && has_rank(op.shape(left_name), 3) &&
-      !must_have_rank(op, right_name, 2, "a matrix of columns that are parted by offs"))
-    return op.unknown();
-  if (parted && !must_have_rank(op, "offs", 1, "a vector of offsets")) return op.unknown();
+  if (parted && has_rank(op.shape(right_name), 3) && !must_have_rank(op, left_name, 2)) return op.unknown();
+  if (parted && has_rank(op.shape(left_name), 3) && !must_have_rank(op, right_name, 2)) return op.unknown();
+  if (parted && !must_have_rank(op, "offs", 1)) return op.unknown();
   const Shape x = op.shape(left_name), y = op.shape(right_name);
   const Value left = op.argument(left_name), right = op.argument(right_name);
   const Dim arrives = from_right(x, 0), wanted = from_right(y, 1);
@@ -221,9 +215,7 @@ Value grouped(Op& op) {
 Value grouped_rows(Op& op) {
   const Known turned = op.flag("trans_b");
   if (!op.call.rest.empty() || !op.call.options.empty() || turned == Known::unknown) return op.unknown();
-  if (!must_have_rank(op, "a", 2, "a matrix of rows") ||
-      !must_have_rank(op, "b", 3, "one matrix for each group"))
-    return op.unknown();
+  if (!must_have_rank(op, "a", 2) || !must_have_rank(op, "b", 3)) return op.unknown();
   const Shape x = op.shape("a"), y = op.shape("b");
   const std::size_t inner = turned == Known::yes ? 2 : 1;
   if (!op.must_equal(dim_at(x, 1), dim_at(y, inner))) {
@@ -298,9 +290,8 @@ Value added(Op& op, const Shape& product, Dtype dtype) {
       fits = op.equal(have, want) != Answer::no || op.equal(have, 1) != Answer::no;
     }
     if (!fits)
-      return op.fail(ProblemKind::broadcast,
-          "The product is " + op.words(product) + ", and " + op.name("input") + " " + op.words(input->shape) +
-              " cannot be broadcast to it");
+      return op.fail(
+          ProblemKind::broadcast, why<Reason::product_broadcast>(product, op.name("input"), input->shape));
   }
   return op.result(product, dtype);
 }
@@ -310,8 +301,7 @@ bool old_form(const Op& op) { return !op.call.rest.empty(); }
 Value add_product(
     Op& op, std::string_view first, std::string_view second, std::size_t rank, bool sum_of_batch) {
   if (old_form(op)) return op.unknown();
-  const std::string_view what = rank == 2 ? "matrices" : "batches of matrices";
-  if (!must_have_rank(op, first, rank, what) || !must_have_rank(op, second, rank, what)) return op.unknown();
+  if (!must_have_rank(op, first, rank) || !must_have_rank(op, second, rank)) return op.unknown();
   const Shape x = op.shape(first), y = op.shape(second);
   if (!x.ndim_known || !y.ndim_known) return op.unknown();
   if (!op.must_equal(x.dims[rank - 1], y.dims[rank - 2])) {
@@ -333,9 +323,7 @@ Value baddbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, false); }
 Value addbmm(Op& op) { return add_product(op, "batch1", "batch2", 3, true); }
 // The matrix and the vector after it.
 std::optional<Shape> matrix_times_vector(Op& op, std::string_view matrix, std::string_view vector) {
-  if (!must_have_rank(op, matrix, 2, "a matrix and a vector") ||
-      !must_have_rank(op, vector, 1, "a matrix and a vector"))
-    return std::nullopt;
+  if (!must_have_rank(op, matrix, 2) || !must_have_rank(op, vector, 1)) return std::nullopt;
   const Shape x = op.shape(matrix), y = op.shape(vector);
   if (!op.must_equal(dim_at(x, 1), dim_at(y, 0))) {
     refuse_inner(op, op.argument(matrix), op.argument(vector), dim_at(x, 1), dim_at(y, 0));
@@ -354,8 +342,7 @@ Value addmv(Op& op) {
   return shape ? added(op, *shape, product_dtype(op, op.argument("mat"), op.argument("vec"))) : op.unknown();
 }
 std::optional<Shape> outer_shape(Op& op, std::string_view first, std::string_view second) {
-  if (!must_have_rank(op, first, 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors"))
-    return std::nullopt;
+  if (!must_have_rank(op, first, 1) || !must_have_rank(op, second, 1)) return std::nullopt;
   return Shape{true, {dim_at(op.shape(first), 0), dim_at(op.shape(second), 0)}};
 }
 Value outer(Op& op) {
@@ -372,8 +359,7 @@ Value addr(Op& op) {
 
 Value dot(Op& op) {
   const std::string_view second = op.call.row.parameters[1].text();
-  if (!must_have_rank(op, "input", 1, "two vectors") || !must_have_rank(op, second, 1, "two vectors"))
-    return op.unknown();
+  if (!must_have_rank(op, "input", 1) || !must_have_rank(op, second, 1)) return op.unknown();
   const Dim a = dim_at(op.shape("input"), 0), b = dim_at(op.shape(second), 0);
   if (!op.must_equal(a, b)) {
     refuse_inner(op, op.argument("input"), op.argument(second), a, b);
@@ -424,21 +410,15 @@ Value cross(Op& op) {
     if (at && linear)
       for (const Shape* side : {&x, &y})
         if (side->ndim_known && *at < side->dims.size() && op.equal(side->dims[*at], 3) == Answer::no)
-          return op.fail(ProblemKind::product,
-              "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
-                  op.words(*side) + " has " + op.words(side->dims[*at]),
+          return op.fail(ProblemKind::product, why<Reason::cross_coordinates>(*at, *side, side->dims[*at]),
               {side->dims[*at]});
     if (at && !shape->dims.empty() && op.equal(shape->dims[*at], 3) == Answer::no)
-      return op.fail(ProblemKind::product,
-          "`cross` takes three coordinates along dimension " + std::to_string(*at) + ", and " +
-              op.words(*shape) + " has " + op.words(shape->dims[*at]),
+      return op.fail(ProblemKind::product, why<Reason::cross_coordinates>(*at, *shape, shape->dims[*at]),
           {shape->dims[*at]});
   } else if (shape->ndim_known) {
     if (std::all_of(shape->dims.begin(), shape->dims.end(),
             [&](const Dim& dim) { return op.equal(dim, 3) == Answer::no; }))
-      return op.fail(ProblemKind::product,
-          "`cross` takes three coordinates along some dimension, and " + op.words(*shape) +
-              " has none of size 3");
+      return op.fail(ProblemKind::product, why<Reason::cross_no_coordinates>(*shape));
   }
   return op.result(*shape);
 }

@@ -14,7 +14,7 @@ inline bool has_rank(const Shape& shape, std::size_t rank) {
 }
 // False, after fail(), if the argument is a tensor of another rank. What is not known is held to be of this
 // one.
-bool must_have_rank(Op& op, std::string_view name, std::size_t rank, std::string_view what);
+bool must_have_rank(Op& op, std::string_view name, std::size_t rank);
 // A dimension of a shape of known rank; unknown else.
 inline Dim dim_at(const Shape& shape, std::size_t i) {
   return shape.ndim_known && i < shape.dims.size() ? shape.dims[i] : Dim{};

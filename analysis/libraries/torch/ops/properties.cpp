@@ -213,9 +213,7 @@ Value to(Op& op) {
       return op.fail(ProblemKind::argument, interpreter::NoSuchArgument{op.taker(), std::string(key), {}});
   }
   if (from_meta && state.device && !is_meta(*state.device))
-    return op.fail(ProblemKind::device,
-        op.name("input") +
-            " is on the meta device, which holds no numbers to copy to another: make it where it is used");
+    return op.fail(ProblemKind::device, why<Reason::meta_copied>(op.name("input")));
   return converted(op, std::move(state));
 }
 // The old names of types say the device too, the names of dtypes do not.
@@ -380,8 +378,7 @@ Value filled_normal(Op& op) {
 }
 Value uniform(Op& op) {
   if (const auto from = op.real("from"), until = op.real("to"); from && until && *from > *until)
-    return op.fail(ProblemKind::argument,
-        "`uniform_` draws between two bounds, and the lower one is above the upper one");
+    return op.fail(ProblemKind::argument, why<Reason::random_bounds_swapped>());
   return filled_at_random(op);
 }
 Value bernoulli(Op& op) {

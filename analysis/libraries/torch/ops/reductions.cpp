@@ -104,18 +104,16 @@ Value reduce(Op& op, Dtype dtype) {
   const Shape shape = reduced(op, op.shape(op.call.row.parameters[0].text()));
   return op.failed() ? op.unknown() : op.result(shape, dtype);
 }
-bool needs_floats(Op& op, const TensorState& input, std::string_view what) {
+bool needs_floats(Op& op, const TensorState& input) {
   const Dtype asked = op.dtype("dtype", input.dtype);
   if (!is_integral(asked)) return true;
   const std::string_view first = op.call.row.parameters[0].text();
-  op.fail(ProblemKind::dtype,
-      code(op.title()) + " takes floats, but " + op.name(first) + " is " + code(values::name(asked)) + ": " +
-          std::string(what));
+  op.fail(ProblemKind::dtype, interpreter::WrongDtype{op.taker(), DtypeNeed::floats, op.name(first), asked});
   return false;
 }
 bool has_elements(Op& op, const Shape& shape) {
-  const auto refuse = [&](const std::string& what) {
-    op.fail(ProblemKind::argument, code(op.title()) + " has nothing to choose from: " + what);
+  const auto refuse = [&](interpreter::Refusal refusal) {
+    op.fail(ProblemKind::argument, std::move(refusal));
     return false;
   };
   if (op.argument("dim")) {
@@ -125,12 +123,12 @@ bool has_elements(Op& op, const Shape& shape) {
       const auto rank = static_cast<std::int64_t>(shape.dims.size());
       if (const std::int64_t i = at < 0 ? at + rank : at;
           i >= 0 && i < rank && op.value(shape.dims[static_cast<std::size_t>(i)]) == 0)
-        return refuse("dimension " + std::to_string(at) + " of " + op.words(shape) + " is empty");
+        return refuse(why<Reason::empty_dimension>(op.taker(), at, shape));
     }
     return true;
   }
   for (const Dim& dim : shape.dims)
-    if (op.value(dim) == 0) return refuse(op.words(shape) + " has no elements");
+    if (op.value(dim) == 0) return refuse(why<Reason::empty_tensor>(op.taker(), shape));
   return true;
 }
 
@@ -151,7 +149,7 @@ Value sum(Op& op) {
 }
 Value mean(Op& op) {
   const TensorState* input = operand(op);
-  if (!input || !needs_floats(op, *input, "give `dtype=torch.float32`, or convert it")) return op.unknown();
+  if (!input || !needs_floats(op, *input)) return op.unknown();
   return reduce(op, op.dtype("dtype", input->dtype));
 }
 Value any(Op& op) {
@@ -178,14 +176,13 @@ Value hash(Op& op) {
   const TensorState* input = operand(op);
   if (!input || !has_elements(op, input->shape)) return op.unknown();
   if (const auto mode = op.integer("mode"); mode && *mode != 0)
-    return op.fail(
-        ProblemKind::argument, "`hash_tensor` knows mode 0 alone, and is given " + std::to_string(*mode));
+    return op.fail(ProblemKind::argument, why<Reason::hash_mode>(*mode));
   if (is_complex(input->dtype)) return op.refuse_dtype(DtypeNeed::real, "input");
   return reduce(op, Dtype::unknown);
 }
 Value norm(Op& op) {
   const TensorState* input = operand(op);
-  if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
+  if (!input || !needs_floats(op, *input)) return op.unknown();
   if (const auto p = op.text("p"); p && *p != "fro" && *p != "nuc")
     return op.refuse_option("p", {"fro", "nuc", "a number"}, *p);
   return reduce(op, op.dtype("dtype", real_part(input->dtype)));
@@ -197,7 +194,7 @@ Value logsumexp(Op& op) {
 // std(x, False) is the biased one of all elements, std(x, 1) that along a dimension.
 Shape spread(Op& op) {
   const TensorState* input = operand(op);
-  if (!input || !needs_floats(op, *input, "convert it")) return {};
+  if (!input || !needs_floats(op, *input)) return {};
   if (op.argument("dim").is(Kind::boolean)) return {true, {}};
   return reduced(op, input->shape);
 }
@@ -225,7 +222,7 @@ Value least_and_greatest(Op& op) {
 // One quantile, or one for each of several in front.
 Value quantile(Op& op) {
   const TensorState* input = operand(op);
-  if (!input || !needs_floats(op, *input, "convert it")) return op.unknown();
+  if (!input || !needs_floats(op, *input)) return op.unknown();
   if (const auto q = op.real("q"); q && (*q < 0 || *q > 1)) return op.refuse_value("q", 0, 1);
   Shape shape = reduced(op, input->shape);
   if (op.failed()) return op.unknown();
@@ -273,10 +270,7 @@ Value sum_to_size(Op& op) {
       const Dim want = from_right(shape, i), have = from_right(input->shape, i);
       fits = op.equal(want, have) != Answer::no || op.equal(want, 1) != Answer::no;
     }
-    if (!fits)
-      return op.fail(ProblemKind::argument,
-          op.words(input->shape) + " cannot be summed to " + op.words(shape) +
-              ", which does not broadcast to it");
+    if (!fits) return op.fail(ProblemKind::argument, why<Reason::summed_shape>(input->shape, shape));
   }
   // Where there is nothing to sum, it is the tensor itself; of no dimension, it is summed all the same.
   Answer same_shape = input->shape.ndim_known && shape.dims.empty() ? Answer::no

@@ -11,7 +11,7 @@ const TensorState* operand(Op& op);
 Value anything(Op& op);
 Value reduce(Op& op, Dtype dtype);
 // An integer or bool operand where only floats have a mean. False after fail().
-bool needs_floats(Op& op, const TensorState& input, std::string_view what);
+bool needs_floats(Op& op, const TensorState& input);
 // A dimension without elements has no greatest one. False after fail().
 bool has_elements(Op& op, const Shape& shape);
 // False after fail() where dim= names no dimension.

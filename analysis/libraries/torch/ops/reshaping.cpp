@@ -83,10 +83,8 @@ void mixes_samples(
   op.fail_when(
       op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)),
       ProblemKind::reshape,
-      op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + ", " + std::to_string(each) +
-          " elements for each of " + op.words(from.dims[0]) + "; " + code(op.title()) + "(-1, " +
-          std::to_string(width) + ") fits only multiples of " + std::to_string(multiple) +
-          ", and joins parts of different samples there");
+      why<Reason::samples_joined>(op.name(op.call.row.parameters[0].text()), from, each, from.dims[0],
+          code(op.title()), width, multiple));
 }
 
 // The shape of `wanted`, one of whose sizes may be -1, for the elements of `from`.
@@ -104,11 +102,8 @@ private:
   bool differs_unless_empty(Int known);
   void solve_open_size();
   Int product_without(std::ptrdiff_t skipped) const;
-  bool refuse(const std::string& text);
-  std::string has() const {
-    return op.name(op.call.row.parameters[0].text()) + " is " + op.words(from) + " and has " +
-        count_words(op, total) + (op.s.value(total) == 1 ? " element" : " elements");
-  }
+  bool refuse(interpreter::Refusal refusal);
+  std::string input() const { return op.name(op.call.row.parameters[0].text()); }
   std::string call() const { return code(std::string(op.title()) + sizes_words(op, sizes)); }
 
   Op& op;
@@ -134,10 +129,10 @@ std::optional<Shape> Reshape::result() {
   return out;
 }
 
-bool Reshape::refuse(const std::string& text) {
+bool Reshape::refuse(interpreter::Refusal refusal) {
   const std::initializer_list<Dim> none = {};
-  op.fail(
-      ProblemKind::reshape, text, from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
+  op.fail(ProblemKind::reshape, std::move(refusal),
+      from.dims.empty() ? none : std::initializer_list<Dim>{from.dims.back()});
   // The first of the dimensions before the last that does not stay as it is.
   interpreter::ProblemEvent* told = op.told();
   for (std::size_t i = 0; told && i + 1 < from.dims.size() && i < wanted.sizes.size(); ++i) {
@@ -154,10 +149,9 @@ bool Reshape::refuse(const std::string& text) {
 bool Reshape::find_inferred() {
   for (std::size_t i = 0; i < wanted.sizes.size(); ++i) {
     const auto value = wanted.sizes[i] ? op.s.value(wanted.sizes[i]) : std::nullopt;
-    if (value && *value < -1) return refuse("The size " + std::to_string(*value) + " is negative");
+    if (value && *value < -1) return refuse(why<Reason::negative_size>(*value));
     if (value != -1) continue;
-    if (inferred >= 0)
-      return refuse("Only one size can be -1, and " + code(sizes_words(op, wanted.sizes)) + " has two");
+    if (inferred >= 0) return refuse(why<Reason::two_inferred>(code(sizes_words(op, wanted.sizes))));
     inferred = static_cast<std::ptrdiff_t>(i);
   }
   return true;
@@ -173,13 +167,14 @@ Int Reshape::product_without(std::ptrdiff_t skipped) const {
 bool Reshape::holds_all_elements() {
   const Int known = product_without(inferred);
   if (known && inferred < 0) {
-    if (differs_for_certain(known)) return refuse(has() + "; " + call() + " needs " + count_words(op, known));
+    if (differs_for_certain(known))
+      return refuse(why<Reason::view_size>(input(), from, op.dim(total), call(), op.dim(known)));
     if (!op.failed() && differs_unless_empty(known)) return false;
   }
   if (known && inferred >= 0 && op.s.value(known) == 0)
-    return refuse(has() + "; what -1 stands for beside a size of 0 is not known");
+    return refuse(why<Reason::view_zero>(input(), from, op.dim(total)));
   if (known && inferred >= 0 && op.s.divides(known, total) == Answer::no)
-    return refuse(has() + "; " + call() + " needs a multiple of " + count_words(op, known));
+    return refuse(why<Reason::view_multiple>(input(), from, op.dim(total), call(), op.dim(known)));
   mixes_samples(op, from, sizes, inferred, known);
   return true;
 }
@@ -216,7 +211,8 @@ bool Reshape::differs_unless_empty(Int known) {
   const bool all_sizes = std::ranges::all_of(after, [&](Int size) { return is_size(op, size); });
   if (all_sizes && before.size() < from.dims.size() &&
       op.s.compare(Compare::eq, product_of(before), product_of(after)) == Answer::no)
-    op.fail_when(when, ProblemKind::reshape, has() + "; " + call() + " needs " + count_words(op, known));
+    op.fail_when(when, ProblemKind::reshape,
+        why<Reason::view_size>(input(), from, op.dim(total), call(), op.dim(known)));
   return op.failed();
 }
 
@@ -309,9 +305,7 @@ Value flatten(Op& op) {
     if (!first || !last) return op.unknown();
     if (shape.dims.empty()) return op.result({true, {one(op)}});
     if (*first > *last)
-      return op.fail(ProblemKind::index,
-          "Dimensions " + std::to_string(*start) + " to " + std::to_string(*end) + " of a tensor of " +
-              count_of(shape.dims.size(), "dimension") + " are none: the first lies behind the last");
+      return op.fail(ProblemKind::index, why<Reason::flattened_none>(*start, *end, shape.dims.size()));
     const auto from = shape.dims.begin() + static_cast<std::ptrdiff_t>(*first),
                to = shape.dims.begin() + static_cast<std::ptrdiff_t>(*last) + 1;
     const Dim all = joined_dim(op, {from, to});
@@ -363,8 +357,7 @@ Value unflatten(Op& op) {
     const Int size = wanted->sizes[i];
     if (size && op.s.value(size) == -1) {
       if (inferred >= 0)
-        return op.fail(ProblemKind::reshape,
-            "Only one size can be -1, and " + code(sizes_words(op, wanted->sizes)) + " has two");
+        return op.fail(ProblemKind::reshape, why<Reason::two_inferred>(code(sizes_words(op, wanted->sizes))));
       inferred = static_cast<std::ptrdiff_t>(i);
     } else {
       known = op.mul(known, size);
@@ -378,8 +371,8 @@ Value unflatten(Op& op) {
                                    : op.s.value(known) == 0 || op.s.divides(known, whole.size) != Answer::no;
     if (!fits && all_sizes)
       return op.fail(ProblemKind::reshape,
-          "Dimension " + std::to_string(*op.integer("dim")) + " of " + op.name("input") + " has the size " +
-              op.words(whole) + ", which " + code(sizes_words(op, sizes)) + " cannot divide up",
+          why<Reason::unflattened_sizes>(
+              *op.integer("dim"), op.name("input"), whole, code(sizes_words(op, sizes))),
           {whole});
   }
   if (inferred >= 0) {

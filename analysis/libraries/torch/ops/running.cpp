@@ -74,10 +74,7 @@ Value gradient(Op& op) {
   for (const std::size_t at : over)
     if (order && op.value(shape.dims[at]) && *op.value(shape.dims[at]) < *order + 1)
       return op.fail(ProblemKind::argument,
-          "`gradient` needs " + std::to_string(*order + 1) +
-              " elements along each dimension, and dimension " + std::to_string(at) + " of " +
-              op.words(shape) + " has " + op.words(shape.dims[at]),
-          {shape.dims[at]});
+          why<Reason::gradient_elements>(*order + 1, at, shape, shape.dims[at]), {shape.dims[at]});
   std::vector<Value> parts;
   for (std::size_t i = 0; i < count; ++i) parts.push_back(op.result(shape, to_floating(input->dtype)));
   return op.tuple(std::move(parts));

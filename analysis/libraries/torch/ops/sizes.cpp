@@ -125,9 +125,7 @@ Value size(Op& op) {
   if (const TensorState* state = op.tensor(input); state && state->shape.ndim_known &&
       (state->shape.dims.empty() || !op.axis(*at, state->shape.dims.size()))) {
     if (!op.failed())
-      (void)op.fail(ProblemKind::index,
-          "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") +
-              " has no dimensions");
+      (void)op.fail(ProblemKind::index, why<Reason::dimension_of_number>(*at, op.name("input")));
     return unknown_size(op.run, input, op.call.place);
   }
   const Int found = size_at(op.run, input, *at, op.call.place);
@@ -200,9 +198,7 @@ Value Table::part_of_shape(Runtime& run, Value tensor, Value index, values::Plac
     if (const auto at = run.to_constant(index); at && !state->shape.dims.empty())
       (void)op.axis(*at, state->shape.dims.size());
     else if (at)
-      (void)op.fail(ProblemKind::index,
-          "Dimension " + std::to_string(*at) + " is asked for, but " + op.name("input") +
-              " has no dimensions");
+      (void)op.fail(ProblemKind::index, why<Reason::dimension_of_number>(*at, op.name("input")));
     return {};
   }
   if (const auto at = index.is(Kind::integer) ? run.symbols().value(index.integer()) : std::nullopt) {

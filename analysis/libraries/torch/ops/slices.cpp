@@ -75,8 +75,7 @@ Dim slice_of(Op& op, const Dim& dim, const values::SliceObject& slice, const syn
         (!text.lower || is_literal(text.lower));
     if (after || before)
       op.warn(ProblemKind::empty_slice,
-          "The slice takes nothing: the dimension has the size " + op.words(dim) + ", and it " +
-              (after ? "begins at " + std::to_string(*from) : "ends at " + std::to_string(*to)),
+          after ? why<Reason::slice_after_end>(dim, *from) : why<Reason::slice_before_start>(dim, *to),
           {dim});
   }
 

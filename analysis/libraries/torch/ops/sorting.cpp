@@ -48,8 +48,7 @@ Value kth_value(Op& op) {
       (op.s.compare(Compare::lt, k, op.s.constant(1)) == Answer::yes ||
           (dim && dim->size && op.s.compare(Compare::gt, k, dim->size) == Answer::yes)))
     return op.fail(ProblemKind::argument,
-        "`kthvalue` is asked for number " + op.words(op.dim(k)) +
-            (dim ? " of " + op.words(*dim) + " elements" : ""));
+        dim ? why<Reason::element_of>(op.dim(k), *dim) : why<Reason::element>(op.dim(k)));
   const Shape shape = op.failed() ? Shape{} : reduced(op, input->shape);
   return op.failed() ? op.unknown() : values_and_indices(op, shape, input->dtype);
 }
@@ -71,8 +70,7 @@ Value top_k(Op& op) {
     Dim& dim = shape.dims[axes->known.front()];
     if (k && dim.size && op.s.compare(Compare::gt, k, dim.size) == Answer::yes)
       return op.fail(ProblemKind::index,
-          "`topk` is asked for " + op.words(op.dim(k)) + " of " + op.words(dim) + " elements: dimension " +
-              std::to_string(axes->known.front()) + " of " + op.name("input") + " " + op.words(input->shape),
+          why<Reason::largest_count>(op.dim(k), dim, axes->known.front(), op.name("input"), input->shape),
           {dim});
     dim = op.made(k);
   }

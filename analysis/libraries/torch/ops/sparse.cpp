@@ -19,9 +19,8 @@ std::optional<Shape> multiplied(Op& op, std::string_view first, std::string_view
     }
   if (op.never_equal(a->shape.dims[1], b->shape.dims[0])) {
     op.fail(ProblemKind::product,
-        code(op.title()) + " sums over " + op.words(a->shape.dims[1]) + " of " + op.name(first) + " " +
-            op.words(a->shape) + " and " + op.words(b->shape.dims[0]) + " of " + op.name(second) + " " +
-            op.words(b->shape) + ": these have to be equal",
+        why<Reason::sparse_product>(code(op.title()), a->shape.dims[1], op.name(first), a->shape,
+            b->shape.dims[0], op.name(second), b->shape),
         {a->shape.dims[1], b->shape.dims[0]});
     return std::nullopt;
   }
@@ -54,8 +53,7 @@ Value from_coordinates(Op& op) {
   if (!known) return op.result(shape, dtype);
   if (op.never_equal(indices->shape.dims[1], given->shape.dims[0]))
     return op.fail(ProblemKind::argument,
-        "`sparse_coo_tensor` has " + op.words(indices->shape.dims[1]) + " places in " + op.name("indices") +
-            " and " + op.words(given->shape.dims[0]) + " values: \"indices and values must have same nnz\"",
+        why<Reason::sparse_values>(indices->shape.dims[1], op.name("indices"), given->shape.dims[0]),
         {indices->shape.dims[1], given->shape.dims[0]});
   const auto sparse = op.value(indices->shape.dims[0]);
   if (!sparse) return op.result(shape, dtype);
@@ -68,15 +66,11 @@ Value from_coordinates(Op& op) {
   }
   if (sizes->size() != rank)
     return op.fail(ProblemKind::argument,
-        "`sparse_coo_tensor` is given " + std::to_string(sizes->size()) + " sizes, but " +
-            op.name("indices") + " has " + std::to_string(*sparse) + " rows and each value " +
-            std::to_string(dense) + " dimensions. Give " + std::to_string(rank));
+        why<Reason::sparse_sizes>(sizes->size(), op.name("indices"), *sparse, dense, rank));
   for (std::size_t i = 0; i < dense; ++i)
     if (const Dim& size = shape.dims[static_cast<std::size_t>(*sparse) + i];
         op.never_equal(size, given->shape.dims[i + 1]))
-      return op.fail(ProblemKind::argument,
-          "`sparse_coo_tensor` is told of " + op.words(size) + " where each value has " +
-              op.words(given->shape.dims[i + 1]),
+      return op.fail(ProblemKind::argument, why<Reason::sparse_size>(size, given->shape.dims[i + 1]),
           {size, given->shape.dims[i + 1]});
   return op.result(shape, dtype);
 }

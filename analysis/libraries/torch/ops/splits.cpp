@@ -63,9 +63,8 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
   }
   if (total && op.equal(whole, op.dim(total)) == Answer::no)
     return op.fail(ProblemKind::argument,
-        "The sizes " + code(sizes_words(op, sizes)) + " add up to " + op.words(op.dim(total)) + ", but " +
-            op.name(op.call.row.parameters[0].text()) + " has " + op.words(whole) + " in dimension " +
-            std::to_string(op.integer("dim").value_or(0)),
+        why<Reason::split_sizes>(code(sizes_words(op, sizes)), op.dim(total),
+            op.name(op.call.row.parameters[0].text()), whole, op.integer("dim").value_or(0)),
         {whole});
   std::vector<Value> made;
   for (const Int size : sizes) made.push_back(piece(op, shape, at, size ? op.made(size) : Dim{}));
@@ -244,8 +243,7 @@ Value split_along(Op& op) {
     if (op.s.value(wanted.integer()) == 0 ||
         op.s.divides(wanted.integer(), shape.dims[at].size) == Answer::no)
       return op.fail(ProblemKind::argument,
-          op.name("input") + " has " + op.words(shape.dims[at]) + " in dimension " + std::to_string(at) +
-              ", which " + op.words(op.dim(wanted.integer())) + " equal parts do not divide",
+          why<Reason::equal_parts>(op.name("input"), shape.dims[at], at, op.dim(wanted.integer())),
           {shape.dims[at]});
   return tensor_split_at(op, shape, at);
 }

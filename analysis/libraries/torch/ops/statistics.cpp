@@ -65,9 +65,7 @@ Value covariance(Op& op) {
   if (const TensorState* weights = op.tensor("aweights"))
     dtype = weights->dtype == Dtype::unknown ? Dtype::unknown : promote(dtype, weights->dtype);
   if (shape.ndim_known && shape.dims.size() > 2)
-    return op.fail(ProblemKind::argument,
-        code(op.title()) + " takes a matrix with a variable in each row, but " + op.name("input") +
-            " has shape " + op.words(shape));
+    return op.fail(ProblemKind::argument, why<Reason::variables>(code(op.title()), op.name("input"), shape));
   for (const std::string_view name : {"fweights", "aweights"}) {
     const Shape& weights = op.shape(name);
     if (!weights.ndim_known) continue;

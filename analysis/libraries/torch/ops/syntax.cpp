@@ -97,9 +97,9 @@ void judge_operands(Runtime& run, std::string_view sign, Value left, Value right
                 : syntax::as<syntax::BinaryExpr>(node).left->span})
       : std::string_view{};
   const bool named = values::is_quotable(text) && text != what;
-  interpreter::ProblemEvent* event = run.problem_at(values::ProblemKind::argument, place, &node,
-      "A tensor and " + std::string(what) + " have no `" + std::string(sign) + "`" +
-          (named ? ": " + code(text) + " is " + what : "") + ", and Python raises TypeError");
+  interpreter::ProblemEvent* event = run.problem_at(values::ProblemKind::argument, place, &node);
+  explain(*event,
+      named ? why<Reason::no_operator_of>(what, sign, text, what) : why<Reason::no_operator>(what, sign));
   event->operands = {left, right};
 }
 // By syntax::BinaryOp.
@@ -284,7 +284,7 @@ private:
   Dim size_named(std::size_t i, const TensorState& state);
   Parts of_tensor();
   Parts of_items(const std::vector<Value>& items);
-  Parts refuse(std::string text, std::initializer_list<Dim> because = {});
+  Parts refuse(interpreter::Refusal refusal, std::initializer_list<Dim> because = {});
 
   const Table& table;
   Runtime& run;
@@ -305,12 +305,12 @@ Unpacking::Parts Unpacking::result() {
 }
 
 // What is unpacked is then not known.
-Unpacking::Parts Unpacking::refuse(std::string text, std::initializer_list<Dim> because) {
+Unpacking::Parts Unpacking::refuse(interpreter::Refusal refusal, std::initializer_list<Dim> because) {
   const Row* row = table.find("torch.Tensor.shape");
   Call call{run, *row, {}, {}, {}, {}, {}, false, nullptr, &node, place};
   if (value.is(Kind::tuple)) call.rest.push_back(value);
   Op op(call);
-  (void)op.fail(ProblemKind::unpack, std::move(text), because);
+  (void)op.fail(ProblemKind::unpack, std::move(refusal), because);
   std::vector<Value> parts(names.size());
   for (Value& part : parts) part = run.heap().unseen("", place);
   return parts;
@@ -330,8 +330,7 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
     if (learned.shape.dims.size() > names.size()) {
       // A program that has asked for their number means other calls than this one here.
       if (value.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len))) return std::nullopt;
-      return refuse("The tensor has at least " + count_of(learned.shape.dims.size(), "dimension") +
-          ", and its shape is unpacked into " + count_of(names.size(), "name"));
+      return refuse(why<Reason::unpack_at_least>(learned.shape.dims.size(), names.size()));
     }
     learned.shape.ndim_known = true;
     learned.shape.dims.insert(learned.shape.dims.begin(), names.size() - learned.shape.dims.size(), Dim{});
@@ -368,13 +367,11 @@ Dim Unpacking::size_named(std::size_t i, const TensorState& state) {
 Unpacking::Parts Unpacking::of_tensor() {
   const TensorState* state = value.as<Tensor>()->now();
   if (!state->shape.ndim_known) return std::nullopt;
-  if (state->shape.dims.empty())
-    return refuse("A tensor without dimensions is a single value and cannot be unpacked");
+  if (state->shape.dims.empty()) return refuse(why<Reason::unpack_number>());
   const auto size = state->shape.dims.front().size;
   const auto known = size ? run.symbols().value(size) : std::nullopt;
   if (known && *known != static_cast<std::int64_t>(names.size()))
-    return refuse("The tensor has " + count_of(static_cast<std::size_t>(*known), "part") +
-            " along its first dimension and is unpacked into " + count_of(names.size(), "name"),
+    return refuse(why<Reason::unpack_parts>(static_cast<std::size_t>(*known), names.size()),
         {state->shape.dims.front()});
   if (const auto items = run.elements(value, place); items && items->size() == names.size()) return items;
   // What only may be a tensor gives something unknown.
@@ -396,8 +393,7 @@ Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
         return run.is_a(run.resolve(item), "torch.distributed.Work");
       }));
   if (!counted_elsewhere)
-    return refuse(count_of(items.size(), "value") + (items.size() == 1 ? " is" : " are") + " unpacked into " +
-        count_of(names.size(), "name"));
+    return refuse(why<Reason::unpack_values>(items.size(), items.size() == 1, names.size()));
   std::vector<Value> parts;
   for (std::size_t i = 0; i < names.size(); ++i)
     parts.push_back(items.size() < names.size() || value.is(Kind::tuple)

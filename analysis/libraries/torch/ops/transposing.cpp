@@ -162,10 +162,8 @@ Value permute(Op& op) {
   Shape shape = input->shape;
   if (shape.ndim_known ? shape.dims.size() != rank : shape.dims.size() > rank)
     return op.fail(ProblemKind::reshape,
-        op.name("input") + " has shape " + op.words(shape) + " and has " +
-            (shape.ndim_known ? "" : "at least ") + count_of(shape.dims.size(), "dimension") + ", but " +
-            code(std::string(op.title()) + sizes_words(op, wanted->sizes)) + " orders " +
-            std::to_string(rank));
+        why<Reason::permuted_dimensions>(op.name("input"), shape, shape.ndim_known, shape.dims.size(),
+            code(std::string(op.title()) + sizes_words(op, wanted->sizes)), rank));
   if (!shape.ndim_known) {
     // It has as many dimensions as are put in order.
     shape.ndim_known = true;

@@ -100,11 +100,6 @@ std::optional<Sizes> wanted_sizes(Op& op, std::string_view name) {
   return found;
 }
 
-std::string count_words(const Op& op, Int count) {
-  std::string text;
-  for (const char c : op.words(op.dim(count))) text += c == '*' ? "×" : std::string(1, c);
-  return text;
-}
 std::string sizes_words(const Op& op, std::span<const Int> sizes) {
   std::string text = "(";
   for (std::size_t i = 0; i < sizes.size(); ++i) text += (i ? ", " : "") + op.words(op.dim(sizes[i]));

@@ -24,8 +24,6 @@ Sizes sizes_of(const Shape& shape);
 // A shape that this call made.
 Shape shape_of(Op& op, std::span<const Int> sizes);
 
-// "400×B": as a count in a sentence.
-std::string count_words(const Op& op, Int count);
 std::string sizes_words(const Op& op, std::span<const Int> sizes);  // "(-1, 256)"
 // Known never to be negative?
 bool is_size(const Op& op, Int size);

@@ -14,16 +14,15 @@ Value signal_window(Op& op) {
     return op.refuse_number("points", op.dim(size));
   const Dtype dtype = op.dtype("dtype", op.run.default_dtype());
   if (dtype != Dtype::unknown && dtype != Dtype::float32 && dtype != Dtype::float64)
-    return op.fail(ProblemKind::dtype,
-        title + " is computed in float32 or float64, and not in " + code(values::name(dtype)));
+    return op.fail(ProblemKind::dtype, why<Reason::window_dtype>(title, dtype));
   for (const std::string_view positive : {"tau", "std"})
     if (const auto value = op.real(positive); value && *value <= 0)
       return op.refuse_value(positive, 0, {}, {}, true);
   if (const auto beta = op.real("beta"); beta && *beta < 0) return op.refuse_value("beta", 0);
   if (op.argument("center") && op.flag("sym") == Known::yes)
-    return op.fail(ProblemKind::argument, title + " takes a center only with sym=False");
+    return op.fail(ProblemKind::argument, why<Reason::window_center>(title));
   if (const auto items = op.sequence("a"); items && items->empty())
-    return op.fail(ProblemKind::argument, title + " takes at least one coefficient");
+    return op.fail(ProblemKind::argument, why<Reason::no_coefficients>(title));
   return op.fresh({true, {size ? op.made(size) : Dim{}}}, dtype);
 }
 Value window(Op& op) {

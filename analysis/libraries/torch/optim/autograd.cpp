@@ -115,9 +115,7 @@ void judge_gradients(Call& call, const values::Class& cls, std::size_t inputs) {
         return;
       auto* problem = call.run.problem(values::ProblemKind::argument, call);
       problem->place = {function->chunk, each.span};
-      problem->text = "`backward` returns " + std::to_string(items.size()) +
-          " gradients, but `forward` takes " + std::to_string(inputs) +
-          " inputs. Return one for each of them, and None for those that need none";
+      explain(*problem, why<Reason::gradients_returned>(items.size(), inputs));
     });
   }
 }
@@ -272,8 +270,7 @@ Value gradients(Call& call) {
     const TensorState* given = tensor_state(call.run, input);
     if (given && !refused && !given->unseen && call.run.heap().requires_grad(*given) == values::Known::no) {
       refused = true;
-      call.run.problem(values::ProblemKind::argument, call)->text =
-          "`grad` is asked for the gradient of a tensor that does not require one: \"One of the differentiated Tensors does not require grad\". Call `requires_grad_()` on it before it is used";
+      explain(*call.run.problem(values::ProblemKind::argument, call), why<Reason::gradient_not_required>());
     }
     const TensorState* state = may_lack ? nullptr : tensor_state(call.run, input);
     if (!state) return call.run.heap().unknown_from({input}, call.place);

@@ -62,8 +62,8 @@ const Limit* limit_of(std::string_view path, std::string_view parameter) {
 std::string optimizer_title(const Call& call) {
   return values::code(call.row.path.substr(call.row.path.rfind('.') + 1));
 }
-void refuse_optimizer(Call& call, std::string text) {
-  call.run.problem(values::ProblemKind::argument, call)->text = std::move(text);
+void refuse_optimizer(Call& call, interpreter::Refusal refusal) {
+  explain(*call.run.problem(values::ProblemKind::argument, call), std::move(refusal));
 }
 
 std::optional<double> optimizer_number(Call& call, Value value) {
@@ -73,19 +73,16 @@ std::optional<double> optimizer_number(Call& call, Value value) {
   return known ? std::optional(static_cast<double>(*known)) : std::nullopt;
 }
 namespace {
-std::string words(double value) {
-  char text[32];
-  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
-}
+
 void judge_number(Call& call, std::string_view parameter, const Limit& limit, Value value) {
   const auto given = optimizer_number(call, value);
   if (!given || (*given < limit.below && (limit.above ? *given > limit.least : *given >= limit.least)))
     return;
+  const std::string title = optimizer_title(call);
   refuse_optimizer(call,
-      optimizer_title(call) + " takes `" + std::string(parameter) + "` " +
-          (limit.below < 1e300 ? "from " + words(limit.least) + " to below " + words(limit.below)
-                               : (limit.above ? "greater than " : "of at least ") + words(limit.least)) +
-          ", but it is " + words(*given));
+      limit.below < 1e300 ? why<Reason::setting_between>(title, parameter, limit.least, limit.below, *given)
+          : limit.above   ? why<Reason::setting_above>(title, parameter, limit.least, *given)
+                          : why<Reason::setting_at_least>(title, parameter, limit.least, *given));
 }
 
 // A text where a number is compared.
@@ -93,13 +90,12 @@ void judge_text(Call& call, std::string_view parameter, std::string_view text) {
   const auto exponent = text.find_first_of("eE");
   const bool is_number = exponent != std::string_view::npos &&
       text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  const std::string title = optimizer_title(call);
   refuse_optimizer(call,
-      optimizer_title(call) + " takes a number as `" + std::string(parameter) + "`, and \"" +
-          std::string(text) + "\" is a text: TypeError" +
-          (is_number && text.find('.') == std::string_view::npos ? ". PyYAML reads `" + std::string(text) +
-                      "` as a text: write `" + std::string(text.substr(0, exponent)) + ".0" +
-                      std::string(text.substr(exponent)) + "` in the file, or convert it with `float(…)`"
-                                                                 : ""));
+      is_number && text.find('.') == std::string_view::npos
+          ? why<Reason::setting_text_of_yaml>(title, parameter, text, text,
+                std::string(text.substr(0, exponent)) + ".0" + std::string(text.substr(exponent)))
+          : why<Reason::setting_text>(title, parameter, text));
 }
 }  // namespace
 
@@ -113,9 +109,8 @@ void judge_names(Call& call) {
     if (meant.empty() && written.size() > 2 &&
         syntax::letters_between(written, parameter.text()) <= (parameter.text().size() > 4 ? 2u : 1u))
       meant = parameter.text();
-  refuse_optimizer(call,
-      optimizer_title(call) + " has no argument `" + std::string(written) + "`" +
-          (meant.empty() ? "" : ". Did you mean `" + meant + "`?"));
+  refuse_optimizer(
+      call, interpreter::NoSuchArgument{optimizer_title(call), std::string(written), std::move(meant)});
 }
 // The numbers and flags.
 void judge_settings(Call& call) {
@@ -132,19 +127,13 @@ void judge_settings(Call& call) {
   };
   if (call.row.path == refuses_nesterov_alone && is_on("nesterov")) {
     if (const auto momentum = setting("momentum"); momentum && *momentum <= 0)
-      return refuse_optimizer(call,
-          optimizer_title(call) + " takes `nesterov=True` only with a momentum, but `momentum` is " +
-              words(*momentum));
+      return refuse_optimizer(call, why<Reason::nesterov_momentum>(optimizer_title(call), *momentum));
     if (const auto dampening = setting("dampening"); dampening && *dampening != 0)
-      return refuse_optimizer(call,
-          optimizer_title(call) + " takes `nesterov=True` only without dampening, but `dampening` is " +
-              words(*dampening));
+      return refuse_optimizer(call, why<Reason::nesterov_dampening>(optimizer_title(call), *dampening));
   }
   for (const auto& [one, other] : exclusive)
     if (is_on(one) && is_on(other))
-      return refuse_optimizer(call,
-          optimizer_title(call) + " takes `" + std::string(one) + "` or `" + std::string(other) +
-              "`, not both");
+      return refuse_optimizer(call, why<Reason::settings_exclusive>(optimizer_title(call), one, other));
   for (std::size_t i = 1; i < call.row.parameters.size() && i < call.arguments.size(); ++i) {
     const std::string_view name = call.row.parameters[i].text();
     const Limit* limit = call.given[i] ? limit_of(call.row.path, name) : nullptr;
@@ -160,8 +149,7 @@ void judge_settings(Call& call) {
 // What it is to train: parameters, not what holds them.
 void judge_trained(Call& call, Value given) {
   if (given.is(Kind::tensor))
-    return refuse_optimizer(call,
-        optimizer_title(call) + " takes several parameters, and is given one tensor: put it into a list");
+    return refuse_optimizer(call, why<Reason::parameters_tensor>(optimizer_title(call)));
   if (!given.is(Kind::instance)) return;
   const auto* object = given.as<Instance>();
   if (object->native && object->native->path == values::InternalRow::parameters) return;
@@ -176,18 +164,14 @@ void judge_trained(Call& call, Value given) {
               object->native->path == "torch.nn.BufferList"
           : call.run.is_a(given, "torch.nn.ParameterList") || call.run.is_a(given, "torch.nn.ParameterDict"))
     return;
-  refuse_optimizer(
-      call, optimizer_title(call) + " takes parameters, and is given a module. Pass its `parameters()`");
+  refuse_optimizer(call, why<Reason::parameters_module>(optimizer_title(call)));
 }
 // Muon steps matrices.
 void judge_matrices(Call& call, const std::vector<Value>& taken) {
   for (const Value& each : taken) {
     const TensorState* state = tensor_state(call.run, each);
     if (!state || !state->shape.ndim_known || state->shape.dims.size() == 2) continue;
-    refuse_optimizer(call,
-        optimizer_title(call) + " trains matrices only, and is given a parameter of " +
-            count_of(state->shape.dims.size(), "dimension") +
-            ": train biases, norms and embeddings with another optimizer");
+    refuse_optimizer(call, why<Reason::matrices_only>(optimizer_title(call), state->shape.dims.size()));
     return;
   }
 }
@@ -224,8 +208,7 @@ void judge_leaves(Call& call, const std::vector<Value>& taken) {
   if (found == taken.end()) return;
   const values::Producer& made = *tensor_state(call.run, *found)->made;
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::argument, call);
-  event->text = optimizer_title(call) +
-      " trains leaves only, and one of these was computed from another tensor: \"can't optimize a non-leaf Tensor\". Compute its first value without a gradient, and call `requires_grad_()` on that";
+  explain(*event, why<Reason::leaves_only>(optimizer_title(call)));
   if (made.born) event->evidence.emplace_back(made.born, "computed here");
 }
 
@@ -238,10 +221,7 @@ void judge_groups(Call& call) {
   if (!items || items->size() < 2 ||
       !std::ranges::all_of(*items, [&](const Value& item) { return call.run.resolve(item).is(Kind::dict); }))
     return;
-  refuse_optimizer(call,
-      optimizer_title(call) + " takes one group of parameters, but is given " +
-          count_of(items->size(), "group") +
-          ". Give each its own optimizer, or pass the parameters as one list");
+  refuse_optimizer(call, why<Reason::one_group>(optimizer_title(call), items->size()));
 }
 
 // The tensors among what an optimizer is given: a tensor, a sequence of them, groups of them. False if they
@@ -284,10 +264,7 @@ void judge_shared(Call& call) {
     }
   }
   if (shared == 0) return;
-  refuse_optimizer(call,
-      "Groups " + std::to_string(first + 1) + " and " + std::to_string(second + 1) + " of these share " +
-          count_of(shared, "parameter") +
-          ": \"some parameters appear in more than one parameter group\". Remove them from one of the groups");
+  refuse_optimizer(call, why<Reason::groups_share>(first + 1, second + 1, shared));
 }
 
 }  // namespace stepzero::libraries

@@ -10,7 +10,7 @@
 namespace stepzero::libraries {
 
 std::string optimizer_title(const Call& call);
-void refuse_optimizer(Call& call, std::string text);
+void refuse_optimizer(Call& call, interpreter::Refusal refusal);
 std::optional<double> optimizer_number(Call& call, Value value);
 
 void judge_names(Call& call);     // an argument that it has not

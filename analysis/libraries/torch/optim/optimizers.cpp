@@ -50,8 +50,7 @@ void judge_captured(Call& call) {
   for (const Value& each : tensors.as<values::Tuple>()->items) {
     const TensorState* state = tensor_state(call.run, each);
     if (!state || !state->device || state->device->text != "cpu") continue;
-    refuse_optimizer(call,
-        "An optimizer with `capturable=True` steps parameters on a GPU, but some of these are on the CPU: move the model before it is made, or leave `capturable` out");
+    refuse_optimizer(call, why<Reason::capturable_on_cpu>());
     return;
   }
 }
@@ -98,10 +97,7 @@ void judge_state(Call& call) {
   if (text.starts_with("cuda")) return;
   const bool known = text == "cpu";  // else it is the default device, whatever that is
   interpreter::ProblemEvent* event = call.run.problem(values::ProblemKind::device, call);
-  event->text = "The optimizer got its state " +
-      std::string(known ? "on the CPU" : "before its parameters were moved") + ", and they are on `" +
-      std::string(parameter->device->text) +
-      "` now: \"Expected all tensors to be on the same device\". Move the model first, and give the optimizer its state after that";
+  explain(*event, why<Reason::state_left>(known, parameter->device->text));
   event->overridable = !known;
 }
 
@@ -140,9 +136,7 @@ template <bool matrices> Value made(Call& call) {
   const Value given = call.run.resolve(call.at(0));
   const auto groups = given.is(Kind::list) ? call.run.elements(given, call.place) : std::nullopt;
   if (taken.empty() && (!groups || groups->empty()))
-    refuse_optimizer(call,
-        optimizer_title(call) +
-            " is given no parameters: \"optimizer got an empty parameter list\". Layers that are kept in a list or a dict of Python are not registered; use `nn.ModuleList` or `nn.ModuleDict`");
+    refuse_optimizer(call, why<Reason::no_parameters>(optimizer_title(call)));
   if (matrices) judge_matrices(call, taken);
   judge_leaves(call, taken);
   judge_shared(call);
@@ -270,6 +264,7 @@ std::vector<Row> optimizer_rows() {
       row("torch.optim.Optimizer.load_state_dict", method, "state_dict", put_state, {}, Operation::state_put),
       row("torch.optim.Optimizer.add_param_group", method, "param_group", add_param_group),
   };
+  for (Row& each : rows) each.of_optimizer = each.operation == Operation::state_put;
   for (const Construction& each : optimizers)
     rows.push_back(
         row(each.path, class_, each.signature, each.run, "torch.optim.Optimizer", Operation::optimizer_made));

@@ -166,15 +166,13 @@ void judge_cycle(Call& call) {
     return call.given[i] && !call.run.resolve(call.at(i)).is(Kind::none);
   };
   if (call.spread || given(2) || (given(3) && given(4))) return;
-  call.run.problem(values::ProblemKind::argument, call)->text =
-      "`OneCycleLR` has to be told how many steps its cycle has. Pass `total_steps`, or `epochs` and `steps_per_epoch`";
+  explain(*call.run.problem(values::ProblemKind::argument, call), why<Reason::cycle_without_steps>());
 }
 Value scheduler_init(Call& call) {
   keep(call, values::OptimizerState::optimizer, call.at(0));
   if (const Value given = call.run.resolve(call.at(0)); given.is(Kind::instance) &&
       call.row.parameters[0].text() == "optimizer" && call.run.is_a(given, module_class))
-    call.run.problem(ProblemKind::argument, call)->text =
-        "A scheduler takes an optimizer, and is given a module: \"is not an Optimizer\". Pass the optimizer that steps its parameters";
+    explain(*call.run.problem(ProblemKind::argument, call), why<Reason::scheduler_of_module>());
   if (call.row.path == one_cycle) judge_cycle(call);
   // The program's own function of the step: it runs for any of them, which is kept beside.
   for (std::size_t i = 0; i < call.row.parameters.size() && call.self.is(Kind::instance); ++i) {
@@ -323,7 +321,7 @@ std::vector<Row> step_rows() {
 }
 std::vector<Row> scheduler_method_rows() {
   using enum RowKind;
-  return {
+  std::vector<Row> rows = {
       row("torch.optim.lr_scheduler.LRScheduler", class_, "optimizer, *more, **options", scheduler_init),
       row("torch.optim.lr_scheduler.LRScheduler.step", method, "epoch=None, *more, **options", nothing, {},
           Operation::scheduler_step),
@@ -337,6 +335,8 @@ std::vector<Row> scheduler_method_rows() {
       row("torch.optim.lr_scheduler._LRScheduler", class_, "optimizer, *more, **options", scheduler_init,
           "torch.optim.lr_scheduler.LRScheduler"),
   };
+  for (Row& each : rows) each.of_optimizer = each.operation == Operation::state_put;
+  return rows;
 }
 // Devices, their streams and seeds.
 std::vector<Row> device_rows() {

@@ -1,0 +1,88 @@
+// What is said of the reasons of arguments of trainers and of configurations.
+#include "rules/shape/reason_texts.hpp"
+
+namespace stepzero::rules {
+
+namespace {
+
+using interpreter::Reason;
+
+constexpr ReasonText framework_texts[] = {
+    {Reason::two_configurations,
+        "This launch names a configuration, `--deepspeed_config {}`, and the call hands over another: DeepSpeed takes one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out."},
+    {Reason::no_configuration,
+        "Neither this launch nor the call names a configuration: \"DeepSpeed requires --deepspeed_config to specify configuration file\". Pass `config=`, or launch with `--deepspeed_config`."},
+    {Reason::former_of_lightning, "Since Lightning 2 the Trainer has no argument `{}`: TypeError"},
+    {Reason::renamed_by_lightning,
+        "Since Lightning 2 the Trainer has no argument `{}`: TypeError. Today it is {}"},
+    {Reason::not_of_lightning, "Lightning's Trainer has no argument `{}`: TypeError"},
+    {Reason::other_of_lightning, "Lightning's Trainer has no argument `{}`: TypeError. Did you mean `{}`?"},
+    {Reason::former_strategy, "Since Lightning 2 the Trainer has no strategy \"{}\": ValueError"},
+    {Reason::renamed_strategy,
+        "Since Lightning 2 the Trainer has no strategy \"{}\": ValueError. Today it is \"{}\""},
+    {Reason::not_known_to_lightning,
+        "`{}=\"{}\"` is none that Lightning's Trainer knows, and it raises: it takes {}"},
+    {Reason::other_known_to_lightning,
+        "`{}=\"{}\"` is none that Lightning's Trainer knows, and it raises. Did you mean `{}`?"},
+    {Reason::lightning_share,
+        "`{}` is a share up to 1.0, or a number of batches as an integer, and Lightning's Trainer refuses another number"},
+    {Reason::lightning_end,
+        "`{}` is -1 for no end, or a number from 0 on, and Lightning's Trainer refuses another number"},
+    {Reason::lightning_number, "`{}` is a number from {} on, and Lightning's Trainer refuses another number"},
+    {Reason::barebones, "`barebones` and `{}` exclude each other: ValueError"},
+    {Reason::interval_across_epochs,
+        "without `check_val_every_n_epoch` Lightning counts batches across epochs, and `val_check_interval` must be an integer then: it raises for a share of an epoch"},
+    {Reason::interpolated_key,
+        "`{}` names a key that the configuration does not have: InterpolationKeyError{?, unless the command line gives it}"},
+    {Reason::key_to_give,
+        "`{}` is `???`, which must be given before it is read: MissingMandatoryValue{?, unless the command line gives it}"},
+    {Reason::configuration_key,
+        "The configuration has no key `{}`: \"Missing key {}\"{?, unless the command line gives it}"},
+    {Reason::other_configuration_key,
+        "The configuration has no key `{}`: \"Missing key {}\". It has `{}`{?, unless the command line gives it}"},
+    {Reason::not_of_trainer, "The Trainer takes no argument `{}`, and raises a TypeError when it is made"},
+    {Reason::other_of_trainer,
+        "The Trainer takes no argument `{}`, and raises a TypeError when it is made. Call it `{}`"},
+    {Reason::of_file, "`{}`: {}"},
+    {Reason::other_than_configured,
+        "`{}={}`{?, which is the default,} is not what the configuration says of `{}`, which is {}: the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in"},
+    {Reason::unused_keys,
+        "`{}` has {}, which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`"},
+    {Reason::besides, "{}. Besides, {}"},
+    {Reason::former_choice, "Since transformers 5 `{}` is not \"{}\" any more: ValueError"},
+    {Reason::not_among_choices, "`{}` is not \"{}\": ValueError. It is one of {}"},
+    {Reason::other_choice, "`{}` is not \"{}\": ValueError. Did you mean \"{}\"?"},
+    {Reason::number_as_text,
+        "`{}` takes a number, and \"{}\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises TypeError"},
+    {Reason::former_name_and_choice,
+        "`{}` is not \"{}\": ValueError. It is one of {}, and since transformers {} `{}`"},
+    {Reason::former_name, "Since transformers {} the Trainer's arguments have no `{}`: TypeError"},
+    {Reason::renamed,
+        "Since transformers {} the Trainer's arguments have no `{}`: TypeError. Today it is `{}`"},
+    {Reason::no_training_argument, "The Trainer's arguments have no `{}` in transformers 5.23: TypeError"},
+    {Reason::other_training_argument, "The Trainer's arguments have no `{}`: TypeError. Did you mean `{}`?"},
+    {Reason::both_on, "`{}` and `{}` are both on, and the Trainer refuses them: \"{}\""},
+    {Reason::best_of_strategies,
+        "`load_best_model_at_end` takes the best of the checkpoints that were evaluated, but `eval_strategy` is \"{}\"{? by default} and `save_strategy` is \"{}\"{? by default}: ValueError. Let both be the same"},
+    {Reason::best_of_steps,
+        "`load_best_model_at_end` needs each saved checkpoint to be evaluated, but `save_steps` of {} is no multiple of `eval_steps` of {}: ValueError"},
+    {Reason::schedule_of_evaluation,
+        "`lr_scheduler_type` \"{}\" follows the evaluation, and `eval_strategy` is \"no\": ValueError"},
+    {Reason::trainer_prefetch,
+        "`dataloader_prefetch_factor` is for workers, and `dataloader_num_workers` is 0: ValueError"},
+    {Reason::warmup_beyond_end,
+        "`warmup_steps` of {} is more than `max_steps` of {}: the training ends before the learning rate is reached. Warm up for a part of the steps"},
+    {Reason::cache_switched_off,
+        "`use_cache` has no effect beside `gradient_checkpointing`: in training the layers switch the cache off, \"Caching is incompatible with gradient checkpointing\". Set `use_cache=False`"},
+    {Reason::other_sharding, "`fsdp` has no option \"{}\": ValueError. Did you mean \"{}\"?"},
+    {Reason::sharding_without_blanks,
+        "`fsdp` has no option \"{}\": ValueError. Blanks stand between the options"},
+    {Reason::no_sharding, "`fsdp` has no option \"{}\": ValueError. It is made of {}"},
+};
+static_assert(is_complete(framework_texts));
+
+}  // namespace
+
+std::span<const ReasonText> texts_of_frameworks() { return framework_texts; }
+
+}  // namespace stepzero::rules
