@@ -159,7 +159,7 @@ constexpr ReasonText operator_texts[] = {
     {Reason::hash_mode, "`hash_tensor` takes mode 0 only, not {}"},
     {Reason::summed_shape, "{} cannot be summed to {}, which does not broadcast to it"},
     {Reason::samples_joined,
-        "{} is {}, {} elements for each of {}; {}(-1, {}) fits only multiples of {}, and joins parts of different samples there"},
+        "{} has shape {}, {} elements for each of {}; `{}(-1, {})` fits only multiples of {}, and joins parts of different samples there"},
     {Reason::two_inferred, "Only one size can be -1, and {} has two"},
     {Reason::view_size, "{} has shape {} and {*element}; {} needs {#}"},
     {Reason::view_zero, "{} has shape {} and {*element}; what -1 stands for beside a size of 0 is not known"},

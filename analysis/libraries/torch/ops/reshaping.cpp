@@ -83,8 +83,8 @@ void mixes_samples(
   op.fail_when(
       op.s.compared(Compare::ne, op.s.mod(from.dims[0].size, op.s.constant(multiple)), op.s.constant(0)),
       ProblemKind::reshape,
-      why<Reason::samples_joined>(op.name(op.call.row.parameters[0].text()), from, each, from.dims[0],
-          code(op.title()), width, multiple));
+      why<Reason::samples_joined>(
+          op.name(op.call.row.parameters[0].text()), from, each, from.dims[0], op.title(), width, multiple));
 }
 
 // The shape of `wanted`, one of whose sizes may be -1, for the elements of `from`.
