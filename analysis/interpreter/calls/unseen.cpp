@@ -23,6 +23,7 @@ constexpr int deepest_part = 8;  // attributes of attributes, moved again and ag
 constexpr values::KeptKey lies_on_kept = values::UnknownState::lies_on,
                           parts_lie_on = values::UnknownState::parts_lie_on,
                           moved_kept = values::UnknownState::moved,
+                          made_kept = values::MovedState::made_anywhere,
                           moved_to_kept = values::UnknownState::moved_to,
                           batch_kept = values::UnknownState::batch,
                           part_of_batch = values::UnknownState::part_of_batch;
@@ -80,11 +81,12 @@ void note_device(values::Heap& heap, Value value, const values::Device& device, 
   keep(heap, *value.as<Unknown>(), lies_on_kept, Value::of(Kind::device, &device));
   if (of_parts) keep(heap, *value.as<Unknown>(), parts_lie_on, Value::of(Kind::device, &device));
 }
+static void forget(values::Heap& heap, Value value, values::KeptKey name) {
+  if (value.is(Kind::unknown) && kept(*value.as<Unknown>(), name))
+    heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
+}
 void forget_device(values::Heap& heap, Value value) {
-  if (!value.is(Kind::unknown)) return;
-  for (const values::KeptKey name : {lies_on_kept, parts_lie_on})
-    if (kept(*value.as<Unknown>(), name))
-      heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
+  forget(heap, value, lies_on_kept), forget(heap, value, parts_lie_on);
 }
 // Was it moved as a whole, or something stored under a key that is not known? Its parts may lie elsewhere
 // then.
@@ -309,8 +311,7 @@ static bool only_describes(Runtime& run, Value argument, int depth = 0) {
   case Kind::unknown: {
     const Unknown& given = *argument.as<Unknown>();
     const std::string_view word = std::string_view(given.name).substr(given.name.rfind('.') + 1);
-    return !comes_from_unseen(given) && !kept(given, values::MovedState::made_anywhere) &&
-        !kept(given, batch_kept) &&
+    return !comes_from_unseen(given) && !kept(given, made_kept) && !kept(given, batch_kept) &&
         !run.library().find(values::InternalRow::chooses_device + std::string(word)) &&
         !run.library().find(values::InternalRow::device + std::string(word));
   }
@@ -332,8 +333,7 @@ static bool is_built_here(Runtime& run, Value function, const Arguments& argumen
   if (!function.is(Kind::unknown) || arguments.spread) return false;
   if (const Value object = kept(*function.as<Unknown>(), values::UnknownState::whole);
       object.is(Kind::unknown) &&
-      (comes_from_unseen(*object.as<Unknown>()) ||
-          kept(*object.as<Unknown>(), values::MovedState::made_anywhere)))
+      (comes_from_unseen(*object.as<Unknown>()) || kept(*object.as<Unknown>(), made_kept)))
     return false;
   return std::ranges::all_of(arguments.positional, [&](Value each) { return only_describes(run, each); }) &&
       std::ranges::all_of(
@@ -341,14 +341,10 @@ static bool is_built_here(Runtime& run, Value function, const Arguments& argumen
 }
 
 bool is_made_anywhere(const Unknown& value) {
-  return kept(value, values::MovedState::made_anywhere).is(Kind::boolean) && !kept(value, moved_kept) &&
+  return kept(value, made_kept).is(Kind::boolean) && !kept(value, moved_kept) &&
       !kept(value, values::MovedState::module_on);  // on some way
 }
-void note_moved_with_whole(values::Heap& heap, Value part) {
-  if (!part.is(Kind::unknown) || !kept(*part.as<Unknown>(), values::MovedState::made_anywhere)) return;
-  heap.set(
-      heap.slot_of(part.as<Unknown>()->attributes, Name(values::MovedState::made_anywhere)), Value::none());
-}
+void note_moved_with_whole(values::Heap& heap, Value part) { forget(heap, part, made_kept); }
 void note_view(values::Heap& heap, Value made, const Unknown& of) {
   keep(heap, *made.as<Unknown>(), values::UnknownState::made_of, Value::of(Kind::unknown, &of));
 }
@@ -402,7 +398,7 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
   if (moved)
     keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
   else if (is_built_here(run, function, arguments))
-    keep(run.heap(), *made.as<Unknown>(), values::MovedState::made_anywhere, run.heap().boolean(true));
+    keep(run.heap(), *made.as<Unknown>(), made_kept, run.heap().boolean(true));
   // A model computes where its input lies.
   if (function.is(Kind::unknown) && is_model(run, function, function.as<Unknown>()->name))
     if (const values::Device* device = device_of_any(run, arguments))

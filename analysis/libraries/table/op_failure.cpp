@@ -177,6 +177,13 @@ static void relate_making(Op& op, interpreter::ProblemEvent* problem, Value valu
   problem->evidence.emplace_back(made, "the tensor on the CPU is made here");
 }
 
+// A product takes no number, wherever it lies, and neither does a layer with a matrix.
+static bool takes_dimensions(Op& op, OpSemantics own) {
+  if (own == OpSemantics::product || own == OpSemantics::linear) return true;
+  const TensorState* weight = op.tensor(op.kept("weight"));
+  return weight && weight->shape.dims.size() > 1;
+}
+
 bool Op::on_one_device() {
   // Lengths and sizes stay on the CPU, and out= says itself where it lies.
   constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
@@ -190,12 +197,7 @@ bool Op::on_one_device() {
   std::optional<Placed> first;
   const OpSemantics own = semantics_of(call.row);
   const bool joins = own == OpSemantics::joined;
-  // A product takes no number, wherever it lies, and neither does a layer with a matrix.
-  const auto has_matrix = [&](std::string_view held) {
-    const TensorState* weight = tensor(kept(held));
-    return weight && weight->shape.dims.size() > 1;
-  };
-  const bool takes_dims = own == OpSemantics::product || own == OpSemantics::linear || has_matrix("weight");
+  const bool takes_dims = takes_dimensions(*this, own);
   const auto look = [&](std::string_view parameter, Value value, interpreter::PlacedOperand operand,
                         bool part = false) {
     const TensorState* state = tensor(value);
