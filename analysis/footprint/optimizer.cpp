@@ -356,16 +356,10 @@ Bytes state_bytes(const Record& record, const Optimizer& optimizer, const Held& 
   return made;
 }
 
-Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options,
-    const std::unordered_map<const values::Tensor*, Shape>& locals, const Reach* reach) {
-  Optimizer optimizer;
-  optimizer.made = &made;
-  symbolic::Context& s = record.symbols;
-  const auto* object = made.self.is(Kind::instance) ? made.self.as<Instance>() : nullptr;
-  const std::string_view path = object && object->native ? object->native->path : made.row->path;
-  optimizer.type = std::string(path.substr(path.rfind('.') + 1));
+// The tensors that it was given, each once, with the groups and the sizes that this rank has of them.
+static void take_tensors(const Record& record, const Instance* object, Value given,
+    const std::unordered_map<const values::Tensor*, Shape>& locals, Optimizer& optimizer) {
   const Value taken = object ? attribute(record, *object, values::LoaderState::tensors) : Value{};
-  const Value given = object ? attribute(record, *object, values::OptimizerState::parameters) : Value{};
   // What was known of a whole module when it was made is less than the module: of layers that PyTorch builds
   // inside only that speaks.
   const Value of = given.is(Kind::instance)
@@ -390,6 +384,18 @@ Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& 
   for (Held& held : optimizer.tensors)
     if (const auto local = locals.find(held.tensor); held.tensor && local != locals.end())
       held.local = local->second;
+}
+
+Optimizer optimizer_of(const Record& record, const interpreter::OperationEvent& made, const Options& options,
+    const std::unordered_map<const values::Tensor*, Shape>& locals, const Reach* reach) {
+  Optimizer optimizer;
+  optimizer.made = &made;
+  symbolic::Context& s = record.symbols;
+  const auto* object = made.self.is(Kind::instance) ? made.self.as<Instance>() : nullptr;
+  const std::string_view path = object && object->native ? object->native->path : made.row->path;
+  optimizer.type = std::string(path.substr(path.rfind('.') + 1));
+  const Value given = object ? attribute(record, *object, values::OptimizerState::parameters) : Value{};
+  take_tensors(record, object, given, locals, optimizer);
   if (optimizer.type == "ZeroRedundancyOptimizer") {
     const Value inner = argument_of(record, made, "optimizer_class");
     if (inner.is(Kind::library))
