@@ -96,7 +96,7 @@ enum class ProblemKind : std::uint8_t {
   layer_features,    // the last dimension of the input (`left`) is not what the layer was made for (`right`)
   ndim,              // an operand of a product has an impossible number of dimensions
   batch_dimensions,  // leading dimensions of a batched product do not broadcast
-  // From here on the operator itself words what is wrong (ProblemEvent::text).
+  // From here on the operator names a reason, which tells what is wrong: see refusals.hpp.
   product,  // a matrix product
   broadcast,
   reshape,

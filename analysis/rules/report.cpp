@@ -114,12 +114,6 @@ void visit(const Block& block, const std::function<void(const Event&)>& each) {
   }
 }
 
-void visit_with_defaults(
-    const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each) {
-  for (const auto* list : {&record.roots, &record.default_roots})
-    for (const auto& root : *list) visit(root->block, [&](const Event& event) { each(event, *root); });
-}
-
 void visit_problems(
     const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each) {
   auto& kept = record.derived[std::type_index(typeid(Problems))];

@@ -48,9 +48,7 @@ values::Value argument(const OperationEvent& event, std::size_t index);
 
 // Calls `each` for every event of a block and of the blocks in it, in order.
 void visit(const interpreter::Block& block, const std::function<void(const Event&)>& each);
-// Those of the runs with defaults, too, come after.
-void visit_with_defaults(
-    const Record& record, const std::function<void(const Event&, const interpreter::Root&)>& each);
+// … of all roots of a record, in order.
 void visit_roots(const Record& record, const std::function<void(const Event&)>& each);
 // … and those of them that are of one kind.
 void visit_kind(
@@ -71,7 +69,7 @@ void visit_operations(const Record& record, const interpreter::Root& root, const
 // Is there any such operation, in a root?
 bool any_operation(const Record& record, const RowsAsked& is);
 bool any_operation(const Record& record, const interpreter::Root& root, const RowsAsked& is);
-// Every problem with its root, in the same order as visit_with_defaults. Found once for all readers of the
+// Every problem with its root; those of the runs with defaults come after. Found once for all readers of the
 // record.
 void visit_problems(
     const Record& record, const std::function<void(const ProblemEvent&, const interpreter::Root&)>& each);
