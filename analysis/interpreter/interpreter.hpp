@@ -236,7 +236,7 @@ private:
   // Is what fails here caught, or expected? Where a callee was broken off, it may have gone another way, too.
   bool may_not_fail() const {
     return guards_ > 0 || expected_ > 0 || (handling_ && handling_->calls != site_) ||
-        record_.steps >= step_limit_;
+        record_.steps >= std::min(step_limit_, trial_limit_);
   }
   void append(const Event* event) { block_->events.push_back(event); }
   Cond mark_unseen(Cond condition, bool unseen) {

@@ -32,6 +32,8 @@ struct KeyedItem {
 
 class RunState : public Runtime {
 public:
+  static constexpr std::uint64_t unlimited_steps = ~std::uint64_t{0};  // of steps
+
   void note_asked_attribute(std::string_view name) override {
     if (used_) used_->attributes.emplace(name);
   }
@@ -121,6 +123,7 @@ protected:
   std::vector<Cond>
       assumed_;  // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
+  std::uint64_t trial_limit_ = unlimited_steps;  // see StepAllowance
   int nesting_ = 0;        // see Nested
   int depth_ = 0;          // of calls
   int generic_depth_ = 0;  // loops around that stand for any number of iterations

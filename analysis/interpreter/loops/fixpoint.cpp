@@ -143,6 +143,15 @@ Value where_begun(Interpreter& run, Value end, const values::Choice& head, Cond 
   return yes == choice->yes && no == choice->no ? end : run.heap().choose(choice->condition, yes, no);
 }
 
+// A number that was known is known no more: what it decided in the iteration, `if step % 100 == 0`, is open
+// in the next, which may come to what the first one left out.
+bool decides_no_more(const symbolic::Context& symbols, Value before, Value wide) {
+  const auto is_known = [&](Value value) {
+    return value.is(Kind::integer) && symbols.value(value.integer());
+  };
+  return is_known(before) && !is_known(wide);
+}
+
 // Two names that hold one thing of the iteration that is run may hold those of two iterations after the loop:
 // `if i == 6: first = x`.
 void part_iterations(Interpreter& run, values::Delta& left, std::uint64_t began) {
@@ -342,7 +351,8 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if (to_unknown && !wide.is(Kind::state))
       wide = heap().unknown("", symbolic::mix(carried_sharing_, heap().sharing(wide)));
     heap().set(*slot, wide);
-    settled_ = settled_ && is_settled(run_.symbols(), wide, end, mark.clock);
+    settled_ = settled_ && !decides_no_more(run_.symbols(), before, wide) &&
+        is_settled(run_.symbols(), wide, end, mark.clock);
     widened_.insert(slot);
     changed = true;
   }

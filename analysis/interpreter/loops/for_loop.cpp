@@ -27,6 +27,8 @@ using values::Kind;
 namespace {
 constexpr std::uint64_t unroll_steps_list = 20'000;
 constexpr std::uint64_t unroll_steps_range = 40'000;
+// In a dry run, of which only what it changes is kept: most often any one iteration tells that, too.
+constexpr std::uint64_t unroll_steps_dry_range = 12'000;
 // Where memory is counted: who sorts parameters goes through all modules, and all parameters of each.
 constexpr std::uint64_t unroll_steps_counted = 300'000;
 constexpr std::uint64_t unroll_share =
@@ -379,7 +381,8 @@ std::optional<Flow> LoopRunner::ForLoop::unrolled() {
   if (is_iterator) run.heap().set_list(iterable, {});
   const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
   const std::uint64_t budget = run.loops_->building() ? unroll_steps_building
-      : iterable.is(Kind::range)                      ? std::min(unroll_steps_range, left / unroll_share)
+      : iterable.is(Kind::range)
+      ? std::min(run.dry_runs_ > 0 ? unroll_steps_dry_range : unroll_steps_range, left / unroll_share)
       : run.record_.conditions.contains(values::RecordCondition::counted)
       ? std::min(unroll_steps_counted, left / unroll_share)
       : unroll_steps_list;

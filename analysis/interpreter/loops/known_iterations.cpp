@@ -1,5 +1,6 @@
 #include "interpreter/loops/known_iterations.hpp"
 
+#include "interpreter/loops/step_allowance.hpp"
 #include "interpreter/paths/speculation.hpp"
 
 #include <algorithm>
@@ -16,6 +17,9 @@ std::optional<Flow> LoopRunner::KnownIterations::all(
   run.frame_->loops.push_back(&target);
   Flow flow = Flow::normal;
   bool known = true;
+  StepAllowance allowance(run);
+  // Who is told of messages is told of the first iteration, however long it takes.
+  if (!run.limits_.as_rank || !run.limits_.as_rank->told) allowance.end_at(from + most_steps);
   while (known && !ended && flow == Flow::normal) {
     Block iteration;
     run.block_ = &iteration;
@@ -31,6 +35,7 @@ std::optional<Flow> LoopRunner::KnownIterations::all(
     if (answer == Next::another) flow = run.loops_->run_iteration(target, body, false);
     // A way out that depends on what is not known: the iterations after it may or may not be.
     known = known && run.path_.size() == depth && run.record_.steps - from < most_steps && run.step();
+    if (allowance.used_up()) break;
     if (!ended || !iteration.events.empty()) iterations.push_back(std::move(iteration));
   }
   run.frame_->loops.pop_back();

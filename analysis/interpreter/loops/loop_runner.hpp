@@ -32,6 +32,7 @@ private:
   class Fixpoint;
   struct ForLoop;
   struct KnownIterations;
+  class StepAllowance;
 
   // Would the iterations of an unrolled loop after the first `ran` do what the last of these did, since
   // `before`, to other objects? Asked only where no rule looks at the single iteration: in dry runs, for one

@@ -8,6 +8,7 @@
 #include "interpreter/loops/known_iterations.hpp"
 #include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
+#include "interpreter/loops/step_allowance.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/statements/assignments.hpp"
 #include "interpreter/statements/module_loader.hpp"
@@ -177,7 +178,11 @@ bool LoopRunner::run_unrolled(
   std::unordered_set<const values::Slot*> read;
   const bool watches = !run_.attributes_read_ && skips_equal_iterations();
   if (watches) run_.attributes_read_ = &read;
+  StepAllowance allowance(run_);
   for (std::size_t i = 0; i < items.size() && flow == Flow::normal; ++i) {
+    // As many as there are fit if those so far were short enough; the last one is not judged by its length.
+    allowance.end_at(
+        i + 1 < items.size() ? from + (i + 1) * (budget / items.size() + 1) : RunState::unlimited_steps);
     run_.block_ = &event->iterations[i];
     const auto before = heap().mark();
     flow = run_iteration(
@@ -187,8 +192,7 @@ bool LoopRunner::run_unrolled(
           return run_.run_block(stmt.body);
         },
         false);
-    const std::uint64_t used = record_.steps - from;
-    if (i + 1 < items.size() && used / (i + 1) * items.size() > budget) {
+    if (allowance.used_up()) {
       fits = false;
       break;
     }

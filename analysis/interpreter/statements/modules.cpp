@@ -168,7 +168,8 @@ void ModuleLoader::load(values::ModuleObject& object) {
   const int generic = std::exchange(run_.generic_depth_, 0);
   const int dry_runs = std::exchange(run_.dry_runs_, 0);
   const bool killed = std::exchange(run_.killed_, false);
-  const std::uint64_t limit = run_.step_limit_;
+  const std::uint64_t limit = run_.step_limit_,
+                      trial_limit = std::exchange(run_.trial_limit_, RunState::unlimited_steps);
   const bool out_of_budget = std::exchange(record_.out_of_budget, false);
   const bool truncated = !record_.roots.empty() && record_.roots.back()->truncated;
   const std::uint64_t before = record_.steps;
@@ -209,6 +210,7 @@ void ModuleLoader::load(values::ModuleObject& object) {
     record_.out_of_budget = out_of_budget;
     if (!record_.roots.empty()) record_.roots.back()->truncated = truncated;
   }
+  run_.trial_limit_ = trial_limit;
   run_.killed_ = killed;
   run_.dry_runs_ = dry_runs;
   run_.generic_depth_ = generic;

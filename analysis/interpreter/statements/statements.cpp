@@ -30,7 +30,7 @@ bool Interpreter::step(std::uint64_t cost) {
     record_.cancelled = true;
     step_limit_ = 0;
   }
-  if (record_.steps < step_limit_) return true;
+  if (record_.steps < step_limit_) return record_.steps < trial_limit_;
   record_.out_of_budget = true;
   if (!record_.roots.empty()) record_.roots.back()->truncated = true;
   return false;
