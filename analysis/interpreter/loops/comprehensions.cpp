@@ -1,11 +1,13 @@
 // Comprehensions and generator expressions: element by element where those are known, else as a loop that
 // fills what it makes.
 #include "interpreter/expressions/iterables.hpp"
+#include "interpreter/loops/equal_iterations.hpp"
 #include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/statements/assignments.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace stepzero::interpreter {
 
@@ -144,6 +146,9 @@ private:
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
   bool may_be_equivalent(std::size_t level, std::size_t count) const;
+  bool are_equal_elements(std::size_t level, const std::vector<Value>& known) const;
+  bool are_equally_known(const std::vector<Value>& known) const;
+  bool makes_equal(std::size_t events, values::Mark before) const;
   Value as_dict();
   Value as_list();
   Int length_of_open(const values::ListState& state);
@@ -279,9 +284,72 @@ bool LoopRunner::Comprehension::may_be_equivalent(std::size_t level, std::size_t
       expr.element->kind == ExprKind::call && is_free_of(expr.element, as<NameExpr>(*generator.target).id);
 }
 
+// Elements by the dozen of which the same is known, as those of a tensor of indices.
+bool LoopRunner::Comprehension::are_equal_elements(std::size_t level, const std::vector<Value>& known) const {
+  constexpr std::size_t least = 4;  // two are made in any case
+  const Generator& generator = expr.generators[level];
+  return level == 0 && known.size() >= least && known.front().is(Kind::tensor) && has_one_generator() &&
+      generator.conditions.empty() && !expr.value && !is_set() && generator.target->kind == ExprKind::name &&
+      !run.record_.conditions.contains(values::RecordCondition::counted) && are_equally_known(known);
+}
+
+// Numbers that were drawn from one range are equally known, too, as long as nothing was found out of one of
+// them: what holds of it holds of the other in its place.
+bool LoopRunner::Comprehension::are_equally_known(const std::vector<Value>& known) const {
+  symbolic::Context& s = run.symbols();
+  std::unordered_map<Int, std::vector<Cond>> assumed;
+  for (const Cond each : s.assumed_since(0))
+    s.parts(each, [&](Int atom) { assumed[atom].push_back(each); }, [](Cond) {});
+  // Two conditions, each of one of the atoms, are the same for every number if they are for two odd ones.
+  const auto put = [&](Cond holds, Int atom, std::int64_t number) -> Cond {
+    const auto compared = s.comparison(holds);
+    const symbolic::Assignment value{atom, number};
+    return compared ? s.compared(compared->op, s.substitute(compared->left, {&value, 1}),
+                          s.substitute(compared->right, {&value, 1}))
+                    : nullptr;
+  };
+  const auto says_the_same = [&](Cond of_a, Int a, Cond of_b, Int b) {
+    constexpr std::int64_t odd[] = {1'000'003, 777'777'773};
+    return std::ranges::all_of(odd, [&](std::int64_t number) {
+      const Cond one = put(of_a, a, number);
+      return one && one == put(of_b, b, number);
+    });
+  };
+  const auto same_number = [&](Int a, Int b) {
+    const symbolic::AtomInfo *mine = s.atom_info(a), *theirs = s.atom_info(b);
+    if (!mine || !theirs || mine->lower != theirs->lower || mine->upper != theirs->upper ||
+        mine->sharing != theirs->sharing || mine->role != theirs->role || mine->usual != theirs->usual ||
+        mine->varies != theirs->varies)
+      return false;
+    const auto &of_a = assumed[a], &of_b = assumed[b];
+    return of_a.size() == of_b.size() && std::ranges::all_of(of_a, [&](Cond each) {
+      return std::ranges::any_of(of_b, [&](Cond other) { return says_the_same(each, a, other, b); });
+    });
+  };
+  return std::ranges::all_of(known,
+      [&](Value each) { return are_alike(run.heap(), known.front(), run.resolve(each), same_number); });
+}
+
+// Of such elements, are the last two made alike, with the block's events from `events` on, since `before`?
+// Then so are those that follow. Where something is done that a rule may look at, it looks at each.
+bool LoopRunner::Comprehension::makes_equal(std::size_t events, values::Mark before) const {
+  if (items.size() < 2) return false;
+  const auto seen = std::span(run.block_->events).subspan(events);
+  if (!seen.empty() && (!run.loops_->skips_equal_iterations() || !is_quiet(seen))) return false;
+  const Value made = run.resolve(items.back()), other = run.resolve(items[items.size() - 2]);
+  if (!made.is(Kind::tensor) || made.as<values::Tensor>()->role != values::TensorRole::plain ||
+      made.as<values::Tensor>()->state.birth <= before.clock || !are_alike(run.heap(), made, other))
+    return false;
+  const values::Slot* const target = scope->names.find(as<NameExpr>(*expr.generators[0].target).id);
+  return std::ranges::all_of(run.heap().written(before), [&](const auto& one) {
+    return one.first->birth > before.clock || one.first == target || one.second == one.first->value;
+  });
+}
+
 void LoopRunner::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
   const bool equivalent = may_be_equivalent(level, known.size());
+  const bool equal = certain && are_equal_elements(level, known);
   const bool counted = run.record_.conditions.contains(values::RecordCondition::counted);
   const std::uint64_t made_each = counted ? counted_equal_steps : equal_steps;
   const std::uint64_t share = (run.step_limit_ - std::min(run.step_limit_, run.record_.steps)) /
@@ -303,6 +371,14 @@ void LoopRunner::Comprehension::run_known(
       }
       // Any one stands for those that come.
       if ((run.record_.steps - from) * (known.size() - 1) > budget) return run_any(level, iterable);
+    }
+    if (equal && items.size() == i + 1 && makes_equal(events, mark)) {
+      const auto& made = *run.resolve(items.back()).as<values::Tensor>();
+      const std::uint64_t left = known.size() - i - 1;
+      run.step((run.record_.steps - from) * left);  // budgets are as if each had been made
+      for (std::uint64_t k = 0; k < left; ++k) items.push_back(run.heap().tensor(*made.now(), made.born));
+      keys = items;
+      return;
     }
     if (!before || items.size() != 1 || (run.record_.steps - from) * known.size() <= made_each) continue;
     const Value made = run.resolve(items.front());

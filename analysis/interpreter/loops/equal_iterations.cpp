@@ -1,6 +1,8 @@
 // Iterations that come to the same: a loop over modules that were made alike need not run all of them where
 // nobody looks at each. The loop may go through the modules themselves, or through numbers by which it asks
 // for them.
+#include "interpreter/loops/equal_iterations.hpp"
+
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/index_uses.hpp"
 #include "interpreter/loops/loop_runner.hpp"
@@ -20,7 +22,8 @@ namespace {
 // Compares part by part, within a budget: two blocks of a model have some hundred parts.
 class Likeness {
 public:
-  explicit Likeness(values::Heap& heap) : heap_(heap) {}
+  explicit Likeness(values::Heap& heap, const std::function<bool(Int, Int)>& same_number = {})
+      : heap_(heap), same_number_(same_number) {}
   // `read`: attributes that the program asked for. A number or a text in any other attribute that it gave a
   // module of its own may differ: a layer's place among its like. `module`: the class of modules.
   Likeness(values::Heap& heap, const std::unordered_set<const values::Slot*>* read, std::string_view module)
@@ -95,9 +98,17 @@ private:
             a.shape.dims.begin(), a.shape.dims.end(), b.shape.dims.begin(), b.shape.dims.end(), same_size) &&
         std::equal(a.first.begin(), a.first.end(), b.first.begin(), b.first.end(), same_size) &&
         a.dtype == b.dtype && heap_.requires_grad(a) == heap_.requires_grad(b) && a.sharing == b.sharing &&
-        a.unseen == b.unseen && !a.content && !b.content && a.graph.empty() == b.graph.empty() &&
-        a.is_gradient == b.is_gradient && a.poisoned == b.poisoned && a.strides == b.strides &&
-        values::is_same_device(a.device, b.device);
+        a.unseen == b.unseen && has_same_numbers(a.content, b.content) &&
+        a.graph.empty() == b.graph.empty() && a.is_gradient == b.is_gradient && a.poisoned == b.poisoned &&
+        a.strides == b.strides && values::is_same_device(a.device, b.device);
+  }
+
+  bool has_same_numbers(const values::Content* a, const values::Content* b) const {
+    if (!a || !b) return !a && !b;
+    return same_number_ && a->dtype == b->dtype && a->is_scalar == b->is_scalar &&
+        std::ranges::equal(a->numbers, b->numbers, [&](const values::Number& x, const values::Number& y) {
+          return x.integer && y.integer && same_number_(x.integer, y.integer);
+        });
   }
 
   // Both hold a number, or both a text, for which nobody asked.
@@ -107,15 +118,15 @@ private:
   }
 
   values::Heap& heap_;
+  const std::function<bool(Int, Int)> same_number_;
   const std::unordered_set<const values::Slot*>* const read_ = nullptr;
   const std::string_view module_;
   int compared_ = 0, depth_ = 0;
 };
 
-// Does anything happen in the block that somebody may count: communication, failures, ways out?
 // A way out of a function or a loop inside leads back into the block.
-bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false) {
-  return std::all_of(block.events.begin(), block.events.end(), [&](const Event* event) {
+bool is_quiet(std::span<const Event* const> events, bool in_function, bool in_loop) {
+  return std::ranges::all_of(events, [&](const Event* event) {
     switch (event->kind) {
     case EventKind::operation: {
       const values::Row& row = *static_cast<const OperationEvent*>(event)->row;
@@ -126,13 +137,14 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
     }
     case EventKind::branch: {
       const auto& branch = *static_cast<const BranchEvent*>(event);
-      return is_quiet(branch.yes, in_function, in_loop) && is_quiet(branch.no, in_function, in_loop);
+      return is_quiet(branch.yes.events, in_function, in_loop) &&
+          is_quiet(branch.no.events, in_function, in_loop);
     }
-    case EventKind::call: return is_quiet(static_cast<const CallEvent*>(event)->body, true, false);
+    case EventKind::call: return is_quiet(static_cast<const CallEvent*>(event)->body.events, true, false);
     case EventKind::loop: {
       const auto& iterations = static_cast<const LoopEvent*>(event)->iterations;
       return std::all_of(iterations.begin(), iterations.end(),
-          [&](const Block& iteration) { return is_quiet(iteration, in_function, true); });
+          [&](const Block& iteration) { return is_quiet(iteration.events, in_function, true); });
     }
     case EventKind::exit: {
       const ExitKind exit = static_cast<const ExitEvent*>(event)->exit;
@@ -145,13 +157,20 @@ bool is_quiet(const Block& block, bool in_function = false, bool in_loop = false
 
 }  // namespace
 
+bool are_alike(values::Heap& heap, Value a, Value b, const std::function<bool(Int, Int)>& same_number) {
+  return Likeness(heap, same_number).holds(a, b);
+}
+
+bool is_quiet(std::span<const Event* const> events) { return is_quiet(events, false, false); }
+
 bool LoopRunner::skips_equal_iterations() const {
   return run_.limits_.as_rank || run_.policy_.skips_equal_iterations || run_.dry_runs_ > 0;
 }
 
 bool LoopRunner::rest_is_equivalent(const syntax::ForStmt& stmt, const std::vector<Value>& items,
     std::size_t ran, values::Mark before, const Block& iteration) {
-  if (!skips_equal_iterations() || ran < 2 || items.size() - ran < 2 || !is_quiet(iteration)) return false;
+  if (!skips_equal_iterations() || ran < 2 || items.size() - ran < 2 || !is_quiet(iteration.events))
+    return false;
   const Value last = items[ran - 1];
   IndexUses uses(run_, stmt, *run_.frame_->scope, last);
   if (uses.indices().empty() ? !last.is(Kind::instance) : !uses.are_known()) return false;
