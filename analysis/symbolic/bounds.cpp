@@ -196,7 +196,7 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
   constexpr unsigned rounds = 6;
   const bool with_facts = use == Use::facts && !log.empty();
   // Facts of other things hold for whatever numbers these have.
-  const Mentions about = with_facts ? reached(a->mentions, Through::facts) : Mentions();
+  const Mentions about = with_facts ? reached(a->mentions) : Mentions();
   const auto is_near = [&](const Mentions& fact) { return meet(fact, about); };
   std::size_t premises = 0;
   std::vector<Int>& atoms = sampled_atoms;
@@ -266,7 +266,7 @@ bool Context::State::exceeds(Int a, std::int64_t limit, Use use) {
 
 // What is known of other things makes no difference to an upper bound.
 std::uint64_t Context::State::bounds_near(const Mentions& mentions) const {
-  const Mentions near = reached(mentions, Through::facts);
+  const Mentions near = reached(mentions);
   std::uint64_t name = 2;
   for (const Undo& undo : log) switch (undo.what) {
     case Undo::What::bound:

@@ -183,7 +183,7 @@ Answer Context::State::decide_by_cases(Cond a) {
     // An alternative that has nothing to do with the question leaves it open. What is related without the
     // clause is found only where it is more than what the question mentions, and less than what all lead to.
     if (!all_meet(clause, near) ||
-        (!all_meet(clause, a->mentions) && !all_meet(clause, reached(a->mentions, Through::clauses, clause))))
+        (!all_meet(clause, a->mentions) && !all_meet(clause, reached_without(clause, a->mentions))))
       continue;
     bool first = true;
     for (Cond alternative : clause->operands) {

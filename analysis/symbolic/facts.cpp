@@ -13,12 +13,22 @@ void Context::State::rewind(std::size_t mark) {
     switch (undo.what) {
     case Undo::What::bound: known[undo.index] = undo.old; break;
     case Undo::What::truth: assumed[undo.index] = Answer::unknown; break;
-    case Undo::What::rule: rules.pop_back(); break;
-    case Undo::What::inequality: inequalities.pop_back(); break;
-    case Undo::What::apart: apart.pop_back(); break;
+    case Undo::What::rule:
+      rules.pop_back();
+      disconnect();
+      break;
+    case Undo::What::inequality:
+      inequalities.pop_back();
+      disconnect();
+      break;
+    case Undo::What::apart:
+      apart.pop_back();
+      disconnect();
+      break;
     case Undo::What::clause:
       clauses.pop_back();
       watched.pop_back();
+      by_clauses.disconnect();
       break;
     }
     now = undo.before;
@@ -58,6 +68,7 @@ bool Context::State::learn(Cond condition) {
       note({Undo::What::clause}, condition->mentions, condition->index);
       clauses.push_back(condition);
       watched.push_back({condition->mentions, {}, false});
+      by_clauses.connect(condition->mentions);
     }
     return true;
   case Form::negation: {
@@ -66,6 +77,7 @@ bool Context::State::learn(Cond condition) {
     if (inner->form == Form::compare && inner->equal && apart.size() < most_facts) {
       note({Undo::What::apart}, inner->polynomial->mentions, inner->polynomial->index);
       apart.push_back(inner->polynomial);
+      connect(inner->polynomial->mentions);
     }
     return nudge_apart();
   }
@@ -76,6 +88,7 @@ bool Context::State::learn(Cond condition) {
   if (inequalities.size() < most_facts) {
     note({Undo::What::inequality}, condition->polynomial->mentions, condition->polynomial->index);
     inequalities.push_back(condition->polynomial);
+    connect(condition->polynomial->mentions);
     std::vector<Int> meanings;
     for (const Term& term : condition->polynomial->terms)
       for (const Factor& factor : term.monomial->factors) axioms(factor.atom, Use::facts, meanings);
@@ -84,6 +97,7 @@ bool Context::State::learn(Cond condition) {
       if (std::find(inequalities.begin(), inequalities.end(), meaning) != inequalities.end()) continue;
       note({Undo::What::inequality}, meaning->mentions, meaning->index);
       inequalities.push_back(meaning);
+      connect(meaning->mentions);
     }
   }
   return tighten(condition->polynomial) && nudge_apart();
@@ -136,26 +150,15 @@ bool Context::State::nudge_apart() {
   return true;
 }
 
-Mentions Context::State::reached(Mentions from, Through through, Cond but) const {
+Mentions Context::State::reached_without(Cond clause, Mentions from) const {
+  from = by_facts.reached(from);
   for (Mentions before; before != from;) {
     before = from;
-    const auto reach = [&](const Mentions& fact) {
-      if (meet(fact, from)) from |= fact;
-    };
-    for (const Rule& rule : rules) reach(rule.monomial->mentions | rule.rest->mentions);
-    for (Int inequality : inequalities) reach(inequality->mentions);
-    for (Int differs : apart) reach(differs->mentions);
-    if (through == Through::clauses)
-      for (std::size_t i = 0; i < clauses.size(); ++i)
-        if (clauses[i] != but) reach(watched[i].clause);
+    for (std::size_t i = 0; i < clauses.size(); ++i)
+      if (clauses[i] != clause && meet(watched[i].clause, from))
+        from = by_facts.reached(from | watched[i].clause);
   }
   return from;
-}
-
-Mentions Context::State::reached_by_clauses(const Mentions& from) const {
-  if (last_reached.known != now || last_reached.from != from)
-    last_reached = {now, from, reached(from, Through::clauses)};
-  return last_reached.found;
 }
 
 // Looking at a disjunction that stays open takes as much whether its alternatives are asked again or not:
@@ -172,7 +175,7 @@ bool Context::State::propagate(const Mentions& learned) {
   propagating = true;
   ++nesting;
   bool consistent = true;
-  Mentions touched = reached(learned, Through::facts);
+  Mentions touched = reached(learned);
   for (std::size_t i = 0; consistent && i < clauses.size();) {
     Watched& seen = watched[i];
     const Cond clause = clauses[i++];
@@ -201,7 +204,7 @@ bool Context::State::propagate(const Mentions& learned) {
     if (holds || undecided[1]) continue;
     consistent = undecided[0] && learn(undecided[0]);
     if (!consistent) break;
-    touched = reached(touched | undecided[0]->mentions, Through::facts);
+    touched = reached(touched | undecided[0]->mentions);
     i = 0;  // what was learned may settle an earlier one
   }
   --nesting;

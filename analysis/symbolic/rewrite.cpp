@@ -151,6 +151,7 @@ bool Context::State::solve(Int zero, bool quotient_of_itself) {
   note({Undo::What::rule}, left_side->mentions | rest->mentions,
       std::uint64_t{rest->index} << 32 | left_side->index);
   rules.push_back({left.monomial, left.coefficient < 0 ? -left.coefficient : left.coefficient, rest});
+  connect(left.monomial->mentions | rest->mentions);
   return true;
 }
 

@@ -156,6 +156,40 @@ inline std::uint32_t scramble(std::uint64_t seed, std::uint64_t value) {
   return static_cast<std::uint32_t>(x ^ (x >> 32));
 }
 
+// What facts connect: sets of mentions of which no two meet. Each fact joins those that it meets; facts are
+// taken back in the reverse order.
+class Components {
+public:
+  void connect(const Mentions& fact) {
+    counts_.push_back(static_cast<std::uint32_t>(parts_.size()));
+    former_.insert(former_.end(), parts_.begin(), parts_.end());
+    if (fact.none()) return;
+    Mentions joined = fact;
+    std::erase_if(parts_, [&](const Mentions& part) {
+      if (!meet(part, fact)) return false;
+      joined |= part;
+      return true;
+    });
+    parts_.push_back(joined);
+  }
+  void disconnect() {
+    const auto begin = former_.end() - counts_.back();
+    parts_.assign(begin, former_.end());
+    former_.erase(begin, former_.end());
+    counts_.pop_back();
+  }
+  Mentions reached(Mentions from) const {
+    for (const Mentions& part : parts_)
+      if (meet(part, from)) from |= part;
+    return from;
+  }
+
+private:
+  std::vector<Mentions> parts_,
+      former_;                         // `former_`: what the parts were before each fact, one after another
+  std::vector<std::uint32_t> counts_;  // of those
+};
+
 // The name of what `value` adds to what `seed` names.
 inline std::uint64_t named(std::uint64_t seed, std::uint64_t value) {
   std::uint64_t x = (seed + 0x9E3779B97F4A7C15u) ^ value * 0xBF58476D1CE4E5B9u;
@@ -365,15 +399,19 @@ struct Context::State {
   bool propagate(const Mentions& learned);
   void spend_on_open_clause(int before);  // `before`: the effort that was left
   // All that facts connect with what is mentioned, so that what is learned of the one may tell of the other;
-  // also through disjunctions that hold, but one.
-  enum class Through : std::uint8_t { facts, clauses };
-  Mentions reached(Mentions from, Through through, Cond but = nullptr) const;
-  Mentions reached_by_clauses(const Mentions& from) const;  // through all; the last answer is kept
-  struct Reached {
-    std::uint64_t known = 0;  // `now`; 0: nothing was asked
-    Mentions from, found;
-  };
-  mutable Reached last_reached;
+  // also through disjunctions that hold, and through all of them but one.
+  Components by_facts, by_clauses;
+  Mentions reached(const Mentions& from) const { return by_facts.reached(from); }
+  Mentions reached_by_clauses(const Mentions& from) const { return by_clauses.reached(from); }
+  Mentions reached_without(Cond clause, Mentions from) const;
+  void connect(const Mentions& fact) {
+    by_facts.connect(fact);
+    by_clauses.connect(fact);
+  }
+  void disconnect() {
+    by_facts.disconnect();
+    by_clauses.disconnect();
+  }
   bool set_truth(Cond condition, bool value);
   bool tighten(Int at_most_zero);
   bool set_bounds(Int atom, Interval bounds);
