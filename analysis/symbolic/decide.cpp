@@ -182,8 +182,7 @@ Answer Context::State::decide_by_cases(Cond a) {
     if (clause->operands.size() > most_cases) continue;
     // An alternative that has nothing to do with the question leaves it open. What is related without the
     // clause is found only where it is more than what the question mentions, and less than what all lead to.
-    if (!all_meet(clause, near) ||
-        (!all_meet(clause, a->mentions) && !all_meet(clause, reached_without(clause, a->mentions))))
+    if (!all_meet(clause, near) || (!all_meet(clause, a->mentions) && !leads_to_each(a->mentions, clause)))
       continue;
     bool first = true;
     for (Cond alternative : clause->operands) {

@@ -67,7 +67,8 @@ bool Context::State::learn(Cond condition) {
     if (clauses.size() < most_clauses && condition->size <= largest_trial) {
       note({Undo::What::clause}, condition->mentions, condition->index);
       clauses.push_back(condition);
-      watched.push_back({condition->mentions, {}, false});
+      watched.push_back({condition->mentions,
+          watched.empty() ? condition->mentions : watched.back().so_far | condition->mentions, {}, false});
       by_clauses.connect(condition->mentions);
     }
     return true;
@@ -150,15 +151,22 @@ bool Context::State::nudge_apart() {
   return true;
 }
 
-Mentions Context::State::reached_without(Cond clause, Mentions from) const {
+bool Context::State::leads_to_each(Mentions from, Cond clause) const {
+  static_assert(most_clauses <= 64);
+  std::uint64_t passed = 0;
   from = by_facts.reached(from);
-  for (Mentions before; before != from;) {
-    before = from;
-    for (std::size_t i = 0; i < clauses.size(); ++i)
-      if (clauses[i] != clause && meet(watched[i].clause, from))
-        from = by_facts.reached(from | watched[i].clause);
+  for (std::uint64_t before = 1; before != passed;) {
+    if (std::ranges::all_of(
+            clause->operands, [&](Cond alternative) { return meet(alternative->mentions, from); }))
+      return true;
+    before = passed;
+    for (std::size_t i = 0; i < clauses.size(); ++i) {
+      if ((passed >> i & 1) || clauses[i] == clause || !meet(watched[i].clause, from)) continue;
+      from = by_facts.reached(from | watched[i].clause);
+      passed |= std::uint64_t{1} << i;
+    }
   }
-  return from;
+  return false;
 }
 
 // Looking at a disjunction that stays open takes as much whether its alternatives are asked again or not:
@@ -176,7 +184,7 @@ bool Context::State::propagate(const Mentions& learned) {
   ++nesting;
   bool consistent = true;
   Mentions touched = reached(learned);
-  for (std::size_t i = 0; consistent && i < clauses.size();) {
+  for (std::size_t i = 0; consistent && i < clauses.size() && meet(watched.back().so_far, touched);) {
     Watched& seen = watched[i];
     const Cond clause = clauses[i++];
     if (!meet(seen.clause, touched)) continue;
@@ -197,7 +205,8 @@ bool Context::State::propagate(const Mentions& learned) {
     // What is open for want of effort may not be so for the next who asks.
     if (!holds && undecided[1]) {
       if (!exhausted)
-        watched[i - 1] = {clause->mentions, undecided[0]->mentions | undecided[1]->mentions, true};
+        watched[i - 1] = {
+            clause->mentions, watched[i - 1].so_far, undecided[0]->mentions | undecided[1]->mentions, true};
       spend_on_open_clause(before);
     }
     exhausted = exhausted || outer;

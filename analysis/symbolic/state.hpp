@@ -366,7 +366,7 @@ struct Context::State {
   // Of each what it mentions, and what two alternatives do that were open when it was last looked at. They
   // were so before what was learned since, and are while nothing is learned of them.
   struct Watched {
-    Mentions clause, open;
+    Mentions clause, so_far, open;  // `so_far`: of this one and those before it
     bool is_open = false;
   };
   std::vector<Watched> watched;
@@ -399,11 +399,12 @@ struct Context::State {
   bool propagate(const Mentions& learned);
   void spend_on_open_clause(int before);  // `before`: the effort that was left
   // All that facts connect with what is mentioned, so that what is learned of the one may tell of the other;
-  // also through disjunctions that hold, and through all of them but one.
+  // also through disjunctions that hold.
   Components by_facts, by_clauses;
   Mentions reached(const Mentions& from) const { return by_facts.reached(from); }
   Mentions reached_by_clauses(const Mentions& from) const { return by_clauses.reached(from); }
-  Mentions reached_without(Cond clause, Mentions from) const;
+  // Are all alternatives of the disjunction connected with what is mentioned, not counting that itself?
+  bool leads_to_each(Mentions from, Cond clause) const;
   void connect(const Mentions& fact) {
     by_facts.connect(fact);
     by_clauses.connect(fact);
