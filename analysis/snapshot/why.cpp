@@ -50,6 +50,12 @@ private:
     const syntax::Span span = record_.span(place);
     return span.begin < span_.end && span.end > span_.begin;
   }
+  // Does a call on the line lead to it?
+  bool led_from(const interpreter::CallSite* calls) const {
+    for (; calls; calls = calls->outer)
+      if (begins_here(calls->place)) return true;
+    return false;
+  }
   // Does what it names begin on the line?
   bool begins_here(Place place) const { return is_here(place) && record_.span(place).begin >= span_.begin; }
   std::uint32_t line_of(Place place) const {
@@ -100,7 +106,7 @@ private:
         if (here) say("  a way out here" + after(way));
         break;
       case EventKind::problem:
-        if (here) problem(static_cast<const ProblemEvent&>(*event), root, way);
+        if (here || led_from(event->calls)) problem(static_cast<const ProblemEvent&>(*event), root, way);
         break;
       case EventKind::branch: {
         const auto& branch = static_cast<const BranchEvent&>(*event);
@@ -142,7 +148,9 @@ private:
     }
   }
   void problem(const ProblemEvent& event, const Root& root, const std::vector<std::string>& way) {
-    say("  a problem here: " + rules::text_of(record_, event) + after(way));
+    say((is_here(event.place) ? "  a problem here: "
+                              : "  a problem that a call here leads to, at " + at(event.place) + ": ") +
+        rules::text_of(record_, event) + after(way));
     if (event.assumption) say("    whenever " + words(event.assumption));
     if (const auto silence = rules::silence_of(record_, event, root, rules::text_of(record_, event));
         !silence.empty())

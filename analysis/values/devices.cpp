@@ -31,16 +31,18 @@ const ChosenDevice* chosen(const Device* device) {
 
 bool is_reserved(std::string_view text) { return text.starts_with(mark) || text == any_device; }
 
-const Device* default_device(Heap& heap, Cond is_cpu) {
+const Device* device_when(Heap& heap, Cond condition, const Device* device) {
   auto* other = heap.make<Device>();
   other->text = any_device;
-  return choose_device(heap, is_cpu, heap.device("cpu").as<Device>(), other);
+  return choose_device(heap, condition, device, other);
+}
+
+const Device* default_device(Heap& heap, Cond is_cpu) {
+  return device_when(heap, is_cpu, heap.device("cpu").as<Device>());
 }
 
 const Device* gpu_or_other(Heap& heap, Cond is_gpu) {
-  auto* other = heap.make<Device>();
-  other->text = any_device;
-  return choose_device(heap, is_gpu, heap.device("cuda").as<Device>(), other);
+  return device_when(heap, is_gpu, heap.device("cuda").as<Device>());
 }
 
 bool may_be_one(std::string_view one, std::string_view other) {

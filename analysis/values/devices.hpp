@@ -30,6 +30,8 @@ struct ChosenDevice : Device {
 const Device* default_device(Heap& heap, Cond is_cpu);
 // A GPU when `is_gpu`; else it may be any device.
 const Device* gpu_or_other(Heap& heap, Cond is_gpu);
+// That device when the condition holds; else it may be any. Null: of one that is not known.
+const Device* device_when(Heap& heap, Cond condition, const Device* device);
 // May two texts of possible devices mean one? "cuda" may be any of "cuda:0", "cuda:1"…
 bool may_be_one(std::string_view one, std::string_view other);
 

@@ -5,11 +5,13 @@
 #include "interpreter/calls/library_calls.hpp"
 #include "interpreter/calls/no_result.hpp"
 #include "interpreter/calls/own_calls.hpp"
+#include "interpreter/calls/unseen.hpp"
 #include "interpreter/calls/unseen_code.hpp"
 #include "interpreter/classes/object_model.hpp"
 #include "interpreter/interpreter.hpp"
 #include "interpreter/loops/merged_values.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "values/devices.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
@@ -304,6 +306,20 @@ Value on_some_device(values::Heap& heap, Value value) {
   made.as<values::Tensor>()->role = yes.as<values::Tensor>()->role;
   return made;
 }
+
+// It lies on that device when the condition holds; else nobody knows where.
+void lie_when(values::Heap& heap, Value value, Cond condition, const values::Device& device) {
+  const values::Device* there = values::device_when(heap, condition, &device);
+  if (!there) return;
+  if (value.is(Kind::unknown))
+    heap.set(heap.slot_of(value.as<values::Unknown>()->attributes, Name(values::UnknownState::lies_on)),
+        Value::of(Kind::device, there));
+  const Value tensor = value.is(Kind::unknown) ? value.as<values::Unknown>()->state.value : value;
+  if (!tensor.is(Kind::tensor)) return;
+  values::TensorState state = *tensor.as<values::Tensor>()->now();
+  state.device = there;
+  heap.set(tensor.as<values::Tensor>()->state, Value::of(Kind::state, heap.state(state)));
+}
 }  // namespace
 
 // `DDP(model) if distributed else model`: the module runs on both ways, and is run once. What the wrapper
@@ -311,12 +327,25 @@ Value on_some_device(values::Heap& heap, Value value) {
 Value LibraryCalls::call_wrapped(
     Value either, Value wrapper, Value module, Arguments arguments, Place where, const CallExpr* expr) {
   std::vector<Value> handed;
+  std::vector<const values::Device*> lay;
+  const auto device_of = [](Value given) -> const values::Device* {
+    const Value tensor = given.is(Kind::unknown) ? given.as<values::Unknown>()->state.value : given;
+    if (tensor.is(Kind::tensor) && tensor.as<values::Tensor>()->now()->device)
+      return tensor.as<values::Tensor>()->now()->device;
+    return given.is(Kind::unknown) ? lies_on(*given.as<values::Unknown>()) : nullptr;
+  };
   const auto hand = [&](Value& given) {
     handed.push_back(given = on_some_device(heap(), run_.resolve(given)));
+    lay.push_back(device_of(given));
   };
   for (Value& given : arguments.positional) hand(given);
   for (auto& [name, given] : arguments.keywords) hand(given);
   run_.library_.hand_on(run_, handed);
+  // The module by itself moves nothing.
+  const auto& choice = *either.as<values::Choice>();
+  const Cond alone = choice.yes == module ? choice.condition : symbols().logical_not(choice.condition);
+  for (std::size_t i = 0; i < handed.size(); ++i)
+    if (lay[i]) lie_when(heap(), handed[i], alone, *lay[i]);
   const Value result = run_.call(module, arguments, where, expr);
   if (run_.killed_) return result;
   const auto side = [&](Value part) {

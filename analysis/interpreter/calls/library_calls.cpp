@@ -460,6 +460,15 @@ static bool is_implied(const symbolic::Context& symbols, Cond condition, Cond by
   return std::ranges::any_of(alternatives, holds);
 }
 
+// Is it the answer to a question after two things at once, `if several and gpu`, where the one is given? Who
+// asks so offers the one without the other.
+static bool is_left_open(symbolic::Context& symbols, Cond alternatives, Cond by) {
+  using Form = symbolic::Context::Form;
+  const auto parts = symbols.operands(alternatives);
+  return by && std::ranges::all_of(parts, [&](Cond one) { return symbols.form(one) == Form::negation; }) &&
+      std::ranges::any_of(parts, [&](Cond one) { return is_implied(symbols, symbols.operands(one)[0], by); });
+}
+
 // Is the opposite of a part of the condition taken as well, as the program writes it? A setting that is asked
 // again is mostly as it was, though unseen code may have changed it; what is drawn anew is not.
 static bool is_denied(symbolic::Context& symbols, Cond condition, std::span<const Cond> taken) {
@@ -502,7 +511,8 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
   if (chosen && !event.guarded) {
     Choices choices(symbols());
     for (const Cond whole : run_.assumed_.empty() ? std::vector<Cond>{chosen} : run_.assumed_)
-      if (symbols().form(whole) == symbolic::Context::Form::disjunction)
+      if (symbols().form(whole) == symbolic::Context::Form::disjunction &&
+          !is_left_open(symbols(), whole, event.assumption))
         choices.add(whole);  // one of them is chosen, whichever
       else
         choices.add_whole(whole);
@@ -515,7 +525,7 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
           (form == symbolic::Context::Form::negation && is_about_option(taken)))
         choices.add(taken);
       // One on this side of another choice, a second on the other.
-      if (form == symbolic::Context::Form::disjunction)
+      if (form == symbolic::Context::Form::disjunction && !is_left_open(symbols(), taken, event.assumption))
         symbols().parts(taken, [](Int) {}, [&](Cond part) { choices.add(part); });
     }
     event.of_two_choices = event.guarded = choices.count() > 1;

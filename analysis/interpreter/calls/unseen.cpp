@@ -86,7 +86,14 @@ static void forget(values::Heap& heap, Value value, values::KeptKey name) {
     heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(name)), Value::none());
 }
 void forget_device(values::Heap& heap, Value value) {
+  if (!value.is(Kind::unknown)) return;
   forget(heap, value, lies_on_kept), forget(heap, value, parts_lie_on);
+  if (computed_on(*value.as<Unknown>())) return;
+  // What it is a part of, and what it was made of, say no more where it lies.
+  const auto note = [&](values::KeptKey key, Value what) {
+    heap.set(heap.slot_of(value.as<Unknown>()->attributes, Name(key)), what);
+  };
+  note(lies_on_kept, Value::none()), note(moved_kept, heap.boolean(true));
 }
 // Was it moved as a whole, or something stored under a key that is not known? Its parts may lie elsewhere
 // then.

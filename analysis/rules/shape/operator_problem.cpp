@@ -345,13 +345,42 @@ static bool fails_on_each(const Record& record, const ProblemEvent& problem, con
   return true;
 }
 
+// `a and b or (not a or not b) and b` is `b`: the answers that it needs, where no others will do; else as it
+// is.
+static symbolic::Cond as_conjunction(symbolic::Context& symbols, symbolic::Cond condition) {
+  constexpr std::size_t most_leaves = 6;  // conditions that one message names
+  std::vector<symbolic::Cond> leaves;
+  leaves_of(symbols, condition, leaves);
+  if (leaves.size() > most_leaves) return condition;
+  unsigned always = ~0u, never = ~0u, count = 0;  // leaves that are so wherever it holds
+  for (unsigned answers = 0; answers < 1u << leaves.size(); ++answers)
+    if (holds_with(symbols, condition, leaves, answers)) {
+      always &= answers;
+      never &= ~answers;
+      ++count;
+    }
+  symbolic::Cond needed = nullptr;
+  unsigned free = 0;
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const unsigned bit = 1u << i;
+    if (!(always & bit) && !(never & bit)) {
+      ++free;
+      continue;
+    }
+    const symbolic::Cond part = always & bit ? leaves[i] : symbols.logical_not(leaves[i]);
+    needed = needed ? symbols.logical_and(needed, part) : part;
+  }
+  return needed && count == 1u << free ? needed : condition;
+}
+
 // The condition without the questions whose answer changes nothing: the same call fails on their other side,
 // too.
 static symbolic::Cond needed_of(const Record& record, const ProblemEvent& problem) {
   symbolic::Context& symbols = record.symbols;
-  if (symbols.form(problem.assumption) != symbolic::Context::Form::conjunction) return problem.assumption;
+  const symbolic::Cond whole = as_conjunction(symbols, problem.assumption);
+  if (symbols.form(whole) != symbolic::Context::Form::conjunction) return whole;
   const Failures found = failures_like(record, problem);
-  if (found.always || !found.complete()) return problem.assumption;
+  if (found.always || !found.complete()) return whole;
   const auto changes_nothing = [&](symbolic::Cond leaf) {
     const auto at = std::ranges::find(found.leaves, leaf);
     if (at == found.leaves.end()) return false;
@@ -361,12 +390,12 @@ static symbolic::Cond needed_of(const Record& record, const ProblemEvent& proble
     return true;
   };
   symbolic::Cond needed = nullptr;
-  for (const symbolic::Cond part : symbols.operands(problem.assumption)) {
+  for (const symbolic::Cond part : symbols.operands(whole)) {
     const symbolic::Cond leaf =
         symbols.form(part) == symbolic::Context::Form::negation ? symbols.operands(part)[0] : part;
     if (!changes_nothing(leaf)) needed = needed ? record.symbols.logical_and(needed, part) : part;
   }
-  return needed ? needed : problem.assumption;
+  return needed ? needed : whole;
 }
 
 // Does it rest on the shape that an annotation gives? Nothing makes callers keep to it.
@@ -489,8 +518,10 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   if (others_pass(record, problem, root)) return "the same question was answered otherwise elsewhere";
   if (const auto why = silence_of_devices(record, problem); !why.empty()) return why;
   if (!problem.assumption || fails_on_each(record, problem, root)) return {};
-  if (way.when) return "the call may come past it, and it takes another choice as well";
   const symbolic::Cond needed = needed_of(record, problem);
+  // A choice that both the way and the failure take is one.
+  if (way.when && record.symbols.logical_and(way.when, needed) != needed)
+    return "the call may come past it, and it takes another choice as well";
   if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
   if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
     return "it fails on one way only, and nobody could say which";

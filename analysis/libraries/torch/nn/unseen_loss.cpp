@@ -106,12 +106,25 @@ static bool tell_left_model(Call& call, std::size_t input, const values::Device&
 }
 
 // Where it was left: by what the other parts of its batch say, or by how it was made. Of that it is certain
-// for numbers of several dimensions alone: lengths and ids may be wanted on the CPU. Null: not known.
+// for floating numbers alone, of several dimensions if these are known: lengths and ids may be wanted on the
+// CPU. Null: not known.
 static const values::Device* left_behind(Call& call, Value value) {
   if (const TensorState* state = tensor_state(call.run, value); state && state->device)
-    return state->shape.dims.size() > 1 && values::is_floating(state->dtype) ? state->device : nullptr;
-  if (!value.is(Kind::unknown) || interpreter::lies_on(*value.as<values::Unknown>())) return nullptr;
-  return interpreter::left_on(*value.as<values::Unknown>());
+    return (state->shape.dims.size() > 1 || !state->shape.ndim_known) && values::is_floating(state->dtype)
+        ? state->device
+        : nullptr;
+  if (!value.is(Kind::unknown)) return nullptr;
+  const auto& unknown = *value.as<values::Unknown>();
+  const values::Device* device = interpreter::lies_on(unknown);
+  if (!device) return interpreter::left_on(unknown);
+  return interpreter::computed_on(unknown) ? nullptr : device;  // nobody moved it
+}
+
+// Is a GPU among the devices that it may be?
+static bool may_be_on_gpu(Runtime& run, const values::Device& device) {
+  return std::ranges::any_of(values::possible_devices(run.symbols(), device), [](const auto& one) {
+    return !values::is_reserved(one.text) && !one.text.starts_with("cpu") && one.text != "meta";
+  });
 }
 
 // A model that is not seen is given parts of a batch of which some were moved and one was not. It may move
@@ -127,9 +140,15 @@ Value given_to_unseen(Call& call) {
   if (model_moved && left_to_unseen(call)) return Value::none();
   std::size_t there = call.rest.size();
   for (std::size_t i = call.rest.size(); i-- > 0;)
-    if (const values::Device* device = moved_to(call.rest[i]); device && !values::is_cpu(device)) there = i;
+    if (const values::Device* device = moved_to(call.rest[i]); device && may_be_on_gpu(call.run, *device))
+      there = i;
   if (there == call.rest.size()) {
-    if (!model_moved) left_to_unseen(call);
+    // Of what was moved on one way alone, the batch does not say on which.
+    const bool chosen = std::ranges::any_of(call.rest, [&](Value input) {
+      const values::Device* device = moved_to(input);
+      return device && !values::is_cpu(device);
+    });
+    if (!model_moved && !chosen) left_to_unseen(call);
     return Value::none();
   }
   if (!model_moved && tell_left_model(call, there, *moved_to(call.rest[there]))) return Value::none();
