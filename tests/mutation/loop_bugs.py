@@ -174,6 +174,9 @@ def graph_kept(source):
             continue
         if not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
             continue
+        # `loss.data` has no history.
+        if isinstance(value, ast.Attribute) and value.attr == "data":
+            continue
         holder = next((n for n in source.up(call) if isinstance(n, (ast.stmt, ast.Call))), None)
         sums = isinstance(holder, ast.AugAssign) and isinstance(holder.op, ast.Add)
         lists = isinstance(holder, ast.Call) and source.called(holder) == "append" and holder.args and holder.args[0] is call
@@ -428,12 +431,17 @@ def holds_nothing(source, made):
         and bool(EMPTY.search(source.called(made))) and not any("weight" in (k.arg or "") for k in made.keywords)
 
 
-def as_it_was_saved(source, made):
-    """Is it a tensor of a file that is read without a device, and lies where it was saved?"""
+def as_it_was_saved(source, made, function=None, to=None):
+    """Is it a part of a file that is read as it was saved, or to the very device that it is moved to?"""
     while isinstance(made, (ast.Subscript, ast.Attribute)):
         made = made.value
-    return isinstance(made, ast.Call) and source.said(made.func) == "torch.load" and len(made.args) == 1 \
-        and not any(k.arg in ("map_location", None) for k in made.keywords)
+    if isinstance(made, ast.Name) and function is not None:
+        read = [n.value for n in ast.walk(function) if isinstance(n, ast.Assign) and any(source.said(t) == made.id for t in n.targets)]
+        return len(read) == 1 and not isinstance(read[0], ast.Name) and as_it_was_saved(source, read[0], None, to)
+    if not isinstance(made, ast.Call) or source.said(made.func) != "torch.load" or len(made.args) != 1:
+        return False
+    brought = [source.said(k.value) for k in made.keywords if k.arg == "map_location"]
+    return not any(k.arg is None for k in made.keywords) and (not brought or to is not None and brought[0] in (to, f"str({to})"))
 
 
 def made_as(source, call):
@@ -457,8 +465,9 @@ def lies_anywhere(source, call):
             return True
     if holds_nothing(source, moved) or as_it_was_saved(source, moved):
         return True
-    made = made_as(source, call)
-    if made and (all(holds_nothing(source, value) for value in made) or all(as_it_was_saved(source, value) for value in made)):
+    made, around = made_as(source, call), source.function(call)
+    to = source.said(call.args[0]) if call.args else None
+    if made and (all(holds_nothing(source, value) for value in made) or all(as_it_was_saved(source, value, around, to) for value in made)):
         return True
     # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`.
     if re.search(r"_like\(|\.grad\b", source.said(moved)):
@@ -501,7 +510,11 @@ def moved_anyway(source, call):
     if again and isinstance(moved, (ast.Name, ast.Subscript, ast.Call)) and isinstance(part_of(moved), ast.Name):
         return True
     # A loss that is no layer of the library's seldom holds tensors.
-    if isinstance(moved, ast.Call) and re.search("loss", source.called(moved), re.I):
+    built = [*made_as(source, call), moved]
+    if any(isinstance(value, ast.Call) and re.search("loss|criterion", source.called(value), re.I) for value in built):
+        return True
+    # What is given to a function of the file that moves it itself.
+    if given_to_mover(source, call):
         return True
     # An optimizer brings the state that it loads to its parameters.
     if any(isinstance(n, ast.For) and re.search(r"\.state\b", source.said(n.iter)) for n in source.up(call)):
@@ -510,6 +523,31 @@ def moved_anyway(source, call):
         return False
     return not any(isinstance(n, ast.Name) and n.id == parent.targets[0].id and isinstance(n.ctx, ast.Load) and n not in set(ast.walk(parent))
                    for n in ast.walk(function))
+
+
+def given_to_mover(source, call):
+    """Is all that is done with it that functions of the file are given it, which move it themselves?"""
+    target, function = assigned(source, call), source.function(call)
+    if not isinstance(target, ast.Name):
+        return False
+    functions = {n.name: n for n in ast.walk(source.tree) if isinstance(n, ast.FunctionDef)}
+    uses = [n for n in ast.walk(function) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
+            and (n.lineno, n.col_offset) > (call.end_lineno, call.end_col_offset)]
+
+    def moves(use):
+        taker = source.parents.get(use)
+        called = functions.get(source.called(taker)) if isinstance(taker, ast.Call) and use in taker.args else None
+        if called is None:
+            return False
+        parameters = [a.arg for a in called.args.args if a.arg not in ("self", "cls")]
+        place = taker.args.index(use)
+        return place < len(parameters) and any(source.said(part_of(c.func.value)) == parameters[place]
+                                               for c in source.methods("to", called) + source.methods("cuda", called))
+    # It is given back as it was moved, under its own name.
+    first = next((k for k, use in enumerate(uses) if moves(use)), None)
+    again = first is not None and any(isinstance(n, ast.Name) and n.id == target.id for t in getattr(source.statement(uses[first]), "targets", [])
+                                      for n in ast.walk(t))
+    return first == 0 and (again or all(moves(use) for use in uses))
 
 
 PREPARES = re.compile(r"\b(accelerator|fabric)\.(prepare|setup_dataloaders)\(")

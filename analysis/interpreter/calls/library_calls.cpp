@@ -502,8 +502,9 @@ void LibraryCalls::qualify(ProblemEvent& event, Cond when, bool again, std::stri
   // A test knows what it tests, though its fixtures do not show here. And of two options nothing says that
   // they are ever chosen together.
   if (chosen && run_.assertions_->in_test()) event.guarded = true;
-  // What fails of anything but nothing is right where the program asks whether there is nothing.
-  if (when)
+  // What fails of anything but nothing is right where the program asks whether there is nothing. Where it
+  // lies is asked of nothing, too.
+  if (when && event.problem != values::ProblemKind::device)
     event.guarded = event.guarded || std::any_of(run_.path_.begin(), run_.path_.end(), [&](Cond taken) {
       return asks_for_none(symbols(), taken);
     });

@@ -4,6 +4,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/refusal_text.hpp"
 #include "rules/shape/unmoved_batch.hpp"
+#include "rules/shape/unmoved_sent.hpp"
 #include "rules/shape/unmoved_whole.hpp"
 #include "rules/training/parts.hpp"
 #include "values/devices.hpp"
@@ -62,6 +63,7 @@ void check(const Record& record, Report& report) {
       });
   look_for_unmoved_batches(record, report);
   look_for_batches_left_whole(record, report);
+  look_for_unmoved_messages(record, report);
 }
 
 }  // namespace

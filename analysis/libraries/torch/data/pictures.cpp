@@ -189,7 +189,10 @@ template <Effect effect> Value apply(Call& call) {
   auto sizes = sizes_of(call, picture);
   if (!sizes && takes_pictures(call, call.self) && call.run.resolve(picture).is(Kind::unknown))
     sizes = PictureSizes{};
-  if (!sizes || call.spread || !call.rest.empty() || !call.options.empty()) return not_known(call);
+  if (call.spread || !call.rest.empty() || !call.options.empty()) return not_known(call);
+  // What keeps the sizes keeps those that are not known, too.
+  if (!sizes)
+    return effect == keeps && call.run.resolve(picture).is(Kind::tensor) ? picture : not_known(call);
   return effect(call, picture, *sizes);
 }
 // What it hands on may be anything.
