@@ -266,6 +266,8 @@ bool Op::on_one_device() {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::string_view parameter = parameters[i].text();
     if (std::find(std::begin(anywhere), std::end(anywhere), parameter) != std::end(anywhere)) continue;
+    // What is true or false by default, `training`, is no tensor.
+    if (i < call.row.defaults.size() && call.row.defaults[i].kind == Kind::boolean) continue;
     const Value value = run.resolve(call.at(i));
     if (value.is(Kind::list) || value.is(Kind::tuple)) {
       const auto& items = value.is(Kind::list) ? values::Heap::list_state(value)->items

@@ -43,10 +43,46 @@ bool is_called(const Expr& expr, std::string_view name) {
       (expr.kind == ExprKind::attribute && as<AttributeExpr>(expr).attribute.text() == name);
 }
 
+// The function of the program of that name; null: none, or several.
+const FunctionStmt* only_function(const Record& record, std::string_view name) {
+  const FunctionStmt* found = nullptr;
+  for (const ChunkOf& chunk : record.chunks) {
+    const Stmt* top = chunk.statement();
+    if (!top || top->kind != StmtKind::function || as<FunctionStmt>(*top).name.text() != name) continue;
+    if (found) return nullptr;
+    found = &as<FunctionStmt>(*top);
+  }
+  return found;
+}
+
+// Does it write into anything in place but gradients, as a step by hand does? Clipping writes into these.
+bool writes_weights(const FunctionStmt& function) {
+  const auto of_gradient = [](const Expr& written) {
+    bool gradient = false;
+    for_each_expression(
+        written, [&](const Expr& part) { gradient = gradient || is_attribute(part, Says::gradient); });
+    return gradient;
+  };
+  bool writes = false;
+  for (const Stmt* stmt : function.body) {
+    for_each_method_call(*stmt, [&](const MethodCall& each) {
+      writes = writes || (each.method.ends_with('_') && !of_gradient(*each.object));
+    });
+    for_each_statement(*stmt, [&](const Stmt& each) {
+      if (each.kind == StmtKind::aug_assign) writes = true;
+      if (each.kind == StmtKind::assign)
+        for (const Expr* target : as<AssignStmt>(each).targets)
+          writes = writes || (target->kind == ExprKind::attribute && !of_gradient(*target));
+    });
+  }
+  return writes;
+}
+
 // What the program does with whatever is called so: everything else may step it.
 class Uses {
 public:
-  Uses(const std::vector<const Stmt*>& statements, std::string_view name) : name_(name) {
+  Uses(const Record& record, const std::vector<const Stmt*>& statements, std::string_view name, int depth = 0)
+      : record_(record), name_(name), depth_(depth) {
     for (const Stmt* top : statements) look(*top);
   }
   bool only_known() const { return uses_ == known_; }
@@ -82,13 +118,26 @@ private:
     // its name: the function that gets it is looked at, too.
     const std::string_view called = last_name(*call.function);
     const bool leaves = says(called, Says::scheduling) || says(called, Says::leaving_optimizer);
-    for (const Expr* argument : call.arguments) known_ += leaves && is_called(*argument, name_);
+    for (std::size_t i = 0; i < call.arguments.size(); ++i)
+      known_ += is_called(*call.arguments[i], name_) && (leaves || only_looked_at(*call.function, i));
     for (const Keyword& keyword : call.keywords)
       known_ += is_called(*keyword.value, name_) && (leaves || keyword.name.text() == name_);
   }
 
+  // A function of the program that is given it, and does no more with it than what is known: it clips.
+  bool only_looked_at(const Expr& called, std::size_t argument) const {
+    constexpr int deepest = 2;  // functions that hand it on
+    const FunctionStmt* function = called.kind == ExprKind::name && depth_ < deepest
+        ? only_function(record_, as<NameExpr>(called).id.text())
+        : nullptr;
+    if (!function || argument >= function->parameters->list.size() || writes_weights(*function)) return false;
+    const std::string_view name = function->parameters->list[argument].name.text();
+    return Uses(record_, {function->body.begin(), function->body.end()}, name, depth_ + 1).only_known();
+  }
+
+  const Record& record_;
   std::string_view name_;
-  int uses_ = 0, known_ = 0;
+  int uses_ = 0, known_ = 0, depth_ = 0;
 };
 
 // Does the function make or use gradients in another way, or step something that is not told from it? `any`:
@@ -232,7 +281,7 @@ std::vector<NeverStepped> never_stepped(const Record& record) {
         if (!asked.insert({function, name}).second || (of_object && !of_plain_class(record, place))) continue;
         const std::string last = name.substr(name.rfind('.') + 1);
         if (may_step_otherwise(*function, last, !itself)) continue;
-        if (Uses(where_stepped(record, place, *function, name, in_loop), last).only_known())
+        if (Uses(record, where_stepped(record, place, *function, name, in_loop), last).only_known())
           found.push_back({name, clearing, &backward, cleared, in_loop});
       }
     }
