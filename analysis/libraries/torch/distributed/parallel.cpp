@@ -214,12 +214,15 @@ Value wrapped_forward(Call& call) {
   interpreter::Arguments arguments = arguments_of(call);
   std::vector<Value> handed = arguments.positional;
   for (const auto& [name, given] : arguments.keywords) handed.push_back(given);
-  if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !kept(call, "device_ids"))
-    std::erase_if(handed, [&](Value given) { return lies_on_first(call.run, given); });
-  if (call.row.path == "torch.nn.parallel.DataParallel.forward" && !handed.empty() &&
-      lies_on_cpu(call.run, call.run.attribute(call.self, Name("module"), call.place)))
+  const bool replicates = call.row.path == "torch.nn.parallel.DataParallel.forward";
+  const bool left = replicates && !handed.empty() &&
+      lies_on_cpu(call.run, call.run.attribute(call.self, Name("module"), call.place));
+  // Of a module that was left on the CPU nothing more is said inside: with one GPU it was moved.
+  if (left)
     Op(call).fail_when(call.run.named_condition("torch.cuda.is_available", Sharing::uniform),
         values::ProblemKind::device, why<Reason::data_parallel_on_cpu>());
+  else if (replicates && !kept(call, "device_ids"))
+    std::erase_if(handed, [&](Value given) { return lies_on_first(call.run, given); });
   table().hand_on(call.run, handed);
   const Value module = call.run.attribute(call.self, Name("module"), call.place);
   // Of a module that is not seen nothing is said then of where its inputs lie.

@@ -34,10 +34,27 @@ void Flattened::add_part(Runtime& run, std::string_view name, Value part) {
   path.resize(before);
 }
 
+// Does a parameter of it lie on the CPU, whichever of several it is?
+static bool lies_on_cpu(Runtime& run, Value part, int depth) {
+  part = run.resolve(part);
+  if (part.is(Kind::choice) && depth < values::most_choices)
+    return lies_on_cpu(run, part.as<values::Choice>()->yes, depth + 1) &&
+        lies_on_cpu(run, part.as<values::Choice>()->no, depth + 1);
+  if (part.is(Kind::tensor))
+    return part.as<Tensor>()->role == values::TensorRole::parameter &&
+        values::is_cpu(part.as<Tensor>()->now()->device);
+  Flattened parts;
+  parts.depth = depth;
+  parts.add(run, part);
+  return parts.on_cpu;
+}
+
 void Flattened::add(Runtime& run, Value value) {
   value = run.resolve(value);
   is_one_unit = is_one_unit && depth <= values::deepest_module && !value.is(Kind::unknown);
-  if (!value.is(Kind::instance) || ++depth > values::deepest_module) return;
+  if (value.is(Kind::choice)) on_cpu = on_cpu || lies_on_cpu(run, value, depth);
+  if (!value.is(Kind::instance) || depth >= values::deepest_module) return;
+  ++depth;
   const auto& part = *value.as<Instance>();
   // Nested wrappers have units of their own.
   const bool own_unit = part.native && part.native->path.ends_with("FullyShardedDataParallel");
@@ -55,6 +72,8 @@ void Flattened::add(Runtime& run, Value value) {
             (values::is_cpu(each.as<Tensor>()->now()->device) && run.is_a(value, "torch.nn.Module"));
       } else if (each.is(Kind::instance)) {
         add_part(run, name.text(), each);
+      } else if (each.is(Kind::choice)) {
+        on_cpu = on_cpu || (lies_on_cpu(run, each, depth) && run.is_a(value, "torch.nn.Module"));
       } else if (each.is(Kind::list) && name.text() == values::ContainerState::items) {
         const std::vector<Value> items = values::Heap::list_state(each)->items;
         for (std::size_t i = 0; i < items.size(); ++i) add_part(run, std::to_string(i), items[i]);
