@@ -77,7 +77,6 @@ std::vector<Row> file_rows() {
       row("os.rename", function, "src, dst, **options", nothing, {}, Operation::file_moved),
       row("shutil.move", function, "src, dst, **options", nothing, {}, Operation::file_moved),
 
-      row("PIL.Image.open", function, "fp, mode='r', formats=None", nullptr, {}, Operation::file_read),
       row("cv2.imread", function, "filename, flags=1", nullptr, {}, Operation::file_read),
       row("cv2.VideoCapture", function, "*arguments", nullptr, {}, Operation::file_read),
       row("numpy.load", function, "file, *more, **options", load_array, {}, Operation::file_read),

@@ -29,10 +29,24 @@ Value make_picture(Call& call, const PictureSizes& sizes) {
   return Value::of(Kind::instance, made);
 }
 
+bool is_tensor(Call& call, Value picture) {
+  picture = call.run.resolve(picture);
+  return picture.is(Kind::choice) ? is_tensor(call, picture.as<values::Choice>()->yes)
+                                  : picture.is(Kind::tensor);
+}
+
 // Of a picture, or of a tensor that is one.
 std::optional<PictureSizes> sizes_of(Call& call, Value picture) {
   picture = call.run.resolve(picture);
   PictureSizes sizes{};
+  if (picture.is(Kind::choice)) {  // of one of two pictures what they have in common
+    const auto& choice = *picture.as<values::Choice>();
+    const auto yes = sizes_of(call, choice.yes), no = sizes_of(call, choice.no);
+    if (!yes || !no || is_tensor(call, choice.yes) != is_tensor(call, choice.no)) return std::nullopt;
+    for (std::size_t i = 0; i < 3; ++i)
+      if ((*yes)[i] == (*no)[i]) sizes[i] = (*yes)[i];
+    return sizes;
+  }
   if (const TensorState* state = picture.is(Kind::tensor) ? tensor_state(call.run, picture) : nullptr) {
     if (!state->shape.ndim_known || state->shape.dims.size() != 3) return std::nullopt;
     for (std::size_t i = 0; i < 3; ++i) sizes[i] = state->shape.dims[i].size;
@@ -58,12 +72,14 @@ Value as_tensor(Call& call, const PictureSizes& sizes, Dtype dtype) {
   return call.run.heap().tensor(std::move(state), call.place);
 }
 
+Value not_known(Call& call) { return call.run.heap().unseen("", call.place); }
+
 // The same picture, of other sizes.
 Value resized(Call& call, Value picture, const PictureSizes& sizes) {
-  if (!call.run.resolve(picture).is(Kind::tensor)) return make_picture(call, sizes);
+  if (!is_tensor(call, picture)) return make_picture(call, sizes);
+  if (!call.run.resolve(picture).is(Kind::tensor)) return not_known(call);
   return as_tensor(call, sizes, tensor_state(call.run, picture)->dtype);
 }
-Value not_known(Call& call) { return call.run.heap().unseen("", call.place); }
 
 // The setting of the transform whose call it is, resolved; absent if it is None.
 Value own(const Call& call, std::string_view name) {
@@ -135,11 +151,10 @@ Value padded(Call& call, Value picture, const PictureSizes& sizes) {
   return resized(call, picture, {sizes[0], more(sizes[1]), more(sizes[2])});
 }
 
-// Of how many channels a picture is goes with its mode, which says what its numbers are. Of one that the
-// program itself reads the sizes are not followed either.
+// Of how many channels a picture is goes with its mode, which says what its numbers are.
 template <Dtype dtype> Value to_tensor(Call& call, Value picture, const PictureSizes& sizes) {
-  if (call.run.resolve(picture).is(Kind::tensor)) return not_known(call);
-  return sizes[0] ? as_tensor(call, sizes, dtype) : as_tensor(call, {}, Dtype::unknown);
+  if (is_tensor(call, picture)) return not_known(call);
+  return as_tensor(call, sizes, sizes[0] ? dtype : Dtype::unknown);
 }
 Value to_picture(Call& call, Value picture, const PictureSizes& sizes) {
   return call.run.resolve(picture).is(Kind::tensor) ? make_picture(call, sizes) : not_known(call);
@@ -347,17 +362,41 @@ template <bool pictures> Value whole(Call& call) {
   return call.run.heap().tensor(std::move(state), call.place);
 }
 
-// What PIL makes of a picture. Of modes only those are followed that say how many channels there are.
+// Of modes only those are followed that say how many channels there are; null: another one.
+Int channels_of(Call& call, Value mode) {
+  mode = call.run.resolve(mode);
+  if (!mode.is(Kind::string)) return nullptr;
+  constexpr std::pair<std::string_view, std::int64_t> modes[] = {{"RGB", 3}, {"L", 1}, {"RGBA", 4}};
+  const auto found = std::ranges::find(modes, mode.text(), &std::pair<std::string_view, std::int64_t>::first);
+  return found == std::end(modes) ? nullptr : call.run.symbols().constant(found->second);
+}
+// PIL counts columns first; nullopt: it is not known how many there are.
+std::optional<std::array<Int, 2>> sides_of(Call& call, Value size) {
+  size = call.run.resolve(size);
+  if (!size.is(Kind::tuple) || size.as<values::Tuple>()->items.size() != 2) return std::nullopt;
+  const Value columns = call.run.resolve(size.as<values::Tuple>()->items[0]),
+              rows = call.run.resolve(size.as<values::Tuple>()->items[1]);
+  if (!columns.is(Kind::integer) || !rows.is(Kind::integer)) return std::nullopt;
+  return std::array{rows.integer(), columns.integer()};
+}
+// What PIL makes of a picture.
 Value converted(Call& call) {
   const auto sizes = sizes_of(call, call.self);
-  const Value mode = call.run.resolve(call.at(0));
-  if (!sizes || !mode.is(Kind::string)) return not_known(call);
-  const std::int64_t channels = mode.text() == "RGB" ? 3
-      : mode.text() == "L"                           ? 1
-      : mode.text() == "RGBA"                        ? 4
-                                                     : 0;
-  return channels ? make_picture(call, {call.run.symbols().constant(channels), (*sizes)[1], (*sizes)[2]})
-                  : not_known(call);
+  const Int channels = channels_of(call, call.at(0));
+  return sizes && channels ? make_picture(call, {channels, (*sizes)[1], (*sizes)[2]}) : not_known(call);
+}
+Value resized_picture(Call& call) {
+  const auto sizes = sizes_of(call, call.self);
+  const auto to = sizes ? sides_of(call, call.at(0)) : std::nullopt;
+  return to ? make_picture(call, {(*sizes)[0], (*to)[0], (*to)[1]}) : not_known(call);
+}
+// One that the program reads: its sizes are those of a file.
+Value opened(Call& call) { return make_picture(call, {}); }
+Value new_picture(Call& call) {
+  const auto sides = sides_of(call, call.at(1));
+  const Int channels = channels_of(call, call.at(0));
+  return make_picture(
+      call, sides ? PictureSizes{channels, (*sides)[0], (*sides)[1]} : PictureSizes{channels});
 }
 
 template <std::size_t... places> auto inits(std::index_sequence<places...>) {
@@ -382,6 +421,9 @@ std::vector<Row> picture_rows() {
   std::vector<Row> rows = {
       row(picture_class, class_, "*arguments, **options", nullptr),
       row("PIL.Image.Image.convert", method, "mode=None, *more, **options", converted),
+      row("PIL.Image.Image.resize", method, "size, *more, **options", resized_picture),
+      row("PIL.Image.open", function, "fp, mode='r', formats=None", opened, {}, Operation::file_read),
+      row("PIL.Image.new", function, "mode, size, color=0", new_picture),
   };
   for (const Transform& one : transforms)
     each(one.names, [&](std::string_view name) {
