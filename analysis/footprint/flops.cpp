@@ -67,6 +67,7 @@ enum class Product : std::uint8_t {
   linear,         // each row of the first operand with a matrix
   added_product,  // the same of the second operand, beside what is added
   einsum,
+  chain,
   convolution,
   transposed_convolution,
   fused_attention,
@@ -125,13 +126,14 @@ constexpr NamedProduct products[] = {
     {"GRUCell", Product::cell},
     {"RNNCell", Product::cell},
     {"tensordot", Product::not_told_apart},
-    {"chain_matmul", Product::not_told_apart},
-    {"multi_dot", Product::not_told_apart},
+    {"chain_matmul", Product::chain},
+    {"multi_dot", Product::chain},
     {"bilinear", Product::not_told_apart},
     {"Bilinear", Product::not_told_apart},
     {"affine_grid", Product::of_backward},
     {"inv", Product::of_backward},
     {"pinv", Product::of_backward},
+    {"pinverse", Product::of_backward},
     {"det", Product::of_backward},
     {"slogdet", Product::of_backward},
     {"logdet", Product::of_backward},
@@ -151,6 +153,20 @@ Product product_of(const Producer& made) {
   if (is_own_function(made)) return Product::not_told_apart;
   const auto found = std::ranges::find(products, libraries::operator_name(*made.row), &NamedProduct::name);
   return found == std::end(products) ? Product::none : found->product;
+}
+
+// Of a chain of products: of each, or of the gradients of its two sides.
+Int chain_flops(const Graph& graph, const Producer& made, bool backward, bool& unknown) {
+  symbolic::Context& s = graph.record().symbols;
+  const auto products_inside = products_of_chain(graph, made);
+  if (!products_inside) unknown = true;
+  Int all = s.constant(0);
+  if (products_inside)
+    for (const ChainProduct& each : *products_inside)
+      all = s.add(all,
+          s.constant(2 * each.rows * each.inner * each.columns *
+              (backward ? each.left_requires_grad + each.right_requires_grad : 1)));
+  return all;
 }
 
 // Of layers that are made of several products.
@@ -189,12 +205,12 @@ public:
   // Forward, or backward: the gradients of both matrices, of the state that each step hands to the next, and
   // of the input, where `to_input` asks for that of the first layer.
   Int recurrent(std::string_view name, bool backward = false, bool to_input = false) const {
-    const Int hidden = size(layer_, "hidden_size"), layers = size(layer_, "num_layers"),
-              projected = size(layer_, "proj_size");
+    const Int hidden = size(layer_, "hidden_size"), layers = size(layer_, "num_layers");
+    Int projected = size(layer_, "proj_size");
     const std::int64_t count = layers ? s_.value(layers).value_or(0) : 0;
+    if (projected && s_.value(projected) == 0) projected = nullptr;
     Shape tokens = made_.states[0]->shape;
-    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1 || count > values::most_stacked ||
-        (projected && s_.value(projected) != 0))
+    if (!tokens.ndim_known || tokens.dims.empty() || !hidden || count < 1 || count > values::most_stacked)
       return twice(nullptr, nullptr);
     const Int width = tokens.dims.back().size;
     tokens.dims.pop_back();
@@ -203,17 +219,24 @@ public:
               steps = tokens.dims.empty() ? nullptr : tokens.dims[later ? 1 : 0].size;
     const Int each_step = all_rows && steps ? s_.exact_quotient(all_rows, steps).value_or(nullptr) : nullptr;
     const std::int64_t ways = flag(layer_, "bidirectional") ? 2 : 1;
+    const Int state = projected ? projected : hidden;  // as wide as a step hands it to the next
     Int all = s_.constant(0);
     for (std::int64_t i = 0; all && i < count; ++i) {
-      const Int from = i == 0 ? width : s_.mul(hidden, s_.constant(ways));
+      const Int from = i == 0 ? width : s_.mul(state, s_.constant(ways));
       const std::int64_t matrices = gates(name) * ways;
       // The gradients of matrices that are not trained are not computed.
-      if (!backward || trains_) all = sum(all, times(step(all_rows, from, hidden), matrices));
+      if (!backward || trains_) all = sum(all, times(step(all_rows, from, hidden, state), matrices));
+      if (projected)
+        all = sum(all,
+            times(twice(all_rows, s_.mul(hidden, state)),
+                (!backward        ? 1
+                        : trains_ ? 2
+                                  : 1) *
+                    ways));
       if (!backward) continue;
       // The first step has no state in front of it that is trained.
       all = sum(all,
-          times(twice(all_rows && each_step ? s_.sub(all_rows, each_step) : nullptr,
-                    hidden ? s_.mul(hidden, hidden) : nullptr),
+          times(twice(all_rows && each_step ? s_.sub(all_rows, each_step) : nullptr, s_.mul(state, hidden)),
               matrices));
       if (i > 0 || to_input)
         all = sum(all, times(twice(all_rows, from && hidden ? s_.mul(from, hidden) : nullptr), matrices));
@@ -226,7 +249,7 @@ public:
     const Int hidden = last_size(&result), numbers = elements(s_, result.shape);
     const Int rows = hidden && numbers ? s_.exact_quotient(numbers, hidden).value_or(nullptr) : nullptr;
     const Int from = last_size(made_.states[0]);
-    Int all = backward && !trains_ ? s_.constant(0) : times(step(rows, from, hidden), gates(name));
+    Int all = backward && !trains_ ? s_.constant(0) : times(step(rows, from, hidden, hidden), gates(name));
     if (backward && to_input)
       all = sum(all, times(twice(rows, from && hidden ? s_.mul(from, hidden) : nullptr), gates(name)));
     if (backward && to_state)
@@ -239,8 +262,8 @@ private:
     return name.starts_with("LSTM") ? 4 : name.starts_with("GRU") ? 3 : 1;
   }
   // Of one gate: the input and the state, each times a matrix.
-  Int step(Int rows, Int from, Int hidden) const {
-    return twice(rows, from && hidden ? s_.mul(hidden, s_.add(from, hidden)) : nullptr);
+  Int step(Int rows, Int from, Int hidden, Int state) const {
+    return twice(rows, from && hidden ? s_.mul(hidden, s_.add(from, state)) : nullptr);
   }
   Int size(const Instance* of, std::string_view option) const {
     const Value value = of ? attribute(record_, *of, option) : Value{};
@@ -294,13 +317,15 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
   const Product product = product_of(made);
   const TensorState* first = made.states.empty() ? nullptr : made.states[0];
   if (product == Product::not_told_apart) unknown = true;
-  if (unknown || node.results.empty() || (!first && product != Product::einsum)) return nullptr;
+  if (unknown || node.results.empty() || (!first && product != Product::einsum && product != Product::chain))
+    return nullptr;
   const LayerFlops of_layer(graph, made, unknown);
   const Int results = elements(s, node.results[0]->shape);
   const auto twice = [&](Int count, Int inner) { return of_layer.twice(count, inner); };
   const std::string_view name = libraries::operator_name(*made.row);
   switch (product) {
   case Product::linear: return twice(results, last_size(first));
+  case Product::chain: return chain_flops(graph, made, false, unknown);
   case Product::einsum: return twice(combinations_of_einsum(graph, made), s.constant(1));
   case Product::added_product:
     return twice(results, last_size(made.states.size() > 1 ? made.states[1] : nullptr));
@@ -350,6 +375,7 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   if (product == Product::fused_attention && (!has_heads || (graph.device() == Device::cpu && drops)))
     return s.mul(forward, s.constant(2));
   if (product == Product::fused_attention) return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
+  if (product == Product::chain) return chain_flops(graph, made, true, unknown);
   std::int64_t factors = 0;
   const auto add = [&](const TensorState* each) { factors += each && graph.requires_grad(*each); };
   const Instance* layer = layer_of(made);

@@ -1,6 +1,8 @@
 // What operators keep that slide over their input, or gather parts of it.
 #include "footprint/saving_kinds.hpp"
 
+#include <cmath>
+
 namespace stepzero::footprint {
 
 using values::Kind;
@@ -88,6 +90,18 @@ void keep_across_channels(Keeper& keeper) {
   keeper.extra(elements(s, padded), keeper.dtype(), "padded squares");
   for (const char* what : {"averages", "divisor"})
     keeper.extra(elements(s, input->shape), keeper.dtype(), what);
+}
+
+// Pooling by a norm: an average of powers, and of each average its sign, its size, their product and what a
+// root is taken of.
+void keep_powers(Keeper& keeper) {
+  const TensorState* input = keeper.first();
+  const auto norm = keeper.number("norm_type");
+  if (!input || !norm || std::isinf(*norm)) return keeper.unknown();
+  keeper.operand("input");
+  keeper.extra(elements(keeper.s, input->shape), keeper.dtype(*input), "powers");
+  for (const char* what : {"averages", "signs", "sizes", "sums"})
+    keeper.extra(elements(keeper.s, keeper.result().shape), keeper.dtype(), what);
 }
 
 // Bags of embeddings: their indices, where each bag begins, how large it is, and for an average to which bag

@@ -25,6 +25,15 @@ Bytes temporaries_of_backward(const Graph& graph, const Node& node, Device devic
 // One line of the table, for tests: what the operator keeps; nullopt: nothing is known.
 std::optional<std::string_view> saving_rule(std::string_view operator_name);
 
+// A product of a chain: its sides are matrices of the chain, or null: what another product gives.
+struct ChainProduct {
+  std::int64_t rows, inner, columns;
+  const TensorState *left, *right;
+  bool left_requires_grad, right_requires_grad;
+};
+// In the order in which they run, the cheapest one; nullopt: not known.
+std::optional<std::vector<ChainProduct>> products_of_chain(const Graph& graph, const Producer& made);
+
 // Floating-point operations of the forward, as torch.utils.flop_counter counts them; null where it counts
 // none, or a size is not known.
 Int forward_flops(const Graph& graph, const Node& node, bool& unknown);

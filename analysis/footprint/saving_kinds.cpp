@@ -160,8 +160,6 @@ std::optional<Int> copied_for_batches(const Keeper& keeper, const TensorState& s
 // are copied.
 void keep_operands(Keeper& keeper) {
   const auto all = keeper.tensors();
-  // What lies between three matrices and more is not followed.
-  if (all.size() > 2 && (keeper.name == "multi_dot" || keeper.name == "chain_matmul")) keeper.unknown();
   const std::size_t batches = keeper.result().shape.ndim_known ? keeper.result().shape.dims.size() : 0;
   for (const TensorState* state : all) {
     const bool wanted = std::ranges::any_of(all, [&](const TensorState* other) {
@@ -480,6 +478,15 @@ constexpr SpecialKind kinds[] = {
     {"convolved", keep_convolved},
     {"across", keep_across_channels},
     {"bags", keep_bags},
+    {"powers", keep_powers},
+    {"factors", keep_factors},
+    {"sign", keep_sign},
+    {"is_negative", keep_is_negative},
+    {"eigenvectors", keep_eigenvectors},
+    {"singular", keep_singular},
+    {"orthogonal", keep_orthogonal},
+    {"chain", keep_chain},
+    {"frames", keep_frames},
     {"quantile", keep_quantile},
     {"padded", keep_padded},
     {"if_real", keep_if_real},

@@ -65,9 +65,16 @@ std::span<const SpecialKind> special_kinds();
 // What a product of matrices keeps of an operand with more dimensions: it, or the copy that is one matrix.
 void keep_as_rows(Keeper& keeper, const TensorState& input);
 
+// The tensor's size there; null: it is not known.
+Int size_at(const TensorState* state, std::size_t from_right);
+Int product(symbolic::Context& s, std::initializer_list<Int> sizes);  // null: one of them is
+// A layer's flag.
+bool is_first(const Keeper& keeper, std::string_view name, const Instance* layer);
+
 // Of layers and functions that are made of several operators: see composites.cpp.
 void keep_attention(Keeper& keeper);
 void keep_multihead(Keeper& keeper);
+// … and saved_recurrent.cpp.
 void keep_recurrent(Keeper& keeper);
 void keep_cell(Keeper& keeper);
 void keep_built(Keeper& keeper);
@@ -87,5 +94,15 @@ void keep_distances(Keeper& keeper);
 void keep_convolved(Keeper& keeper);
 void keep_across_channels(Keeper& keeper);
 void keep_bags(Keeper& keeper);
+void keep_powers(Keeper& keeper);
+// Of decompositions, chains of products and frames: see saved_matrices.cpp.
+void keep_factors(Keeper& keeper);
+void keep_sign(Keeper& keeper);
+void keep_is_negative(Keeper& keeper);
+void keep_eigenvectors(Keeper& keeper);
+void keep_singular(Keeper& keeper);
+void keep_orthogonal(Keeper& keeper);
+void keep_chain(Keeper& keeper);
+void keep_frames(Keeper& keeper);
 
 }  // namespace stepzero::footprint

@@ -10,7 +10,8 @@ namespace {
 constexpr Keeping saving_table[] = {
     // Products.
     {"linear Linear NonDynamicallyQuantizableLinear LazyLinear", "rows_of_input<weight weight<input"},
-    {"matmul mm bmm mv dot inner outer vdot chain_matmul multi_dot spmm tensordot kron", "operands"},
+    {"matmul mm bmm mv dot inner outer vdot spmm tensordot kron", "operands"},
+    {"chain_matmul multi_dot", "chain"},
     {"einsum", "contracted"},
     {"bilinear Bilinear", "operands"},
     {"addmm", "mat1<mat2 mat2<mat1"},
@@ -35,6 +36,8 @@ constexpr Keeping saving_table[] = {
     {"InstanceNorm1d InstanceNorm2d InstanceNorm3d LazyInstanceNorm1d LazyInstanceNorm2d LazyInstanceNorm3d instance_norm",
         "input instances"},
     {"LocalResponseNorm local_response_norm", "across"},
+    {"CrossMapLRN2d", "input copy"},
+    {"renorm", "input"},
     {"normalize", "input lengths lengths"},
     // Element by element.
     {"relu ReLU sigmoid Sigmoid tanh Tanh exp sqrt rsqrt reciprocal softmax log_softmax Softmax LogSoftmax Softmin softmin Softmax2d threshold Threshold expm1 exp2 tan cholesky inv",
@@ -122,6 +125,7 @@ constexpr Keeping saving_table[] = {
     {"avg_pool1d avg_pool2d avg_pool3d AvgPool1d AvgPool2d AvgPool3d", "input"},
     {"adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d",
         "unless_mean"},
+    {"lp_pool1d lp_pool2d lp_pool3d LPPool1d LPPool2d LPPool3d", "powers"},
     {"interpolate upsample upsample_nearest upsample_bilinear Upsample UpsamplingNearest2d UpsamplingBilinear2d",
         ""},
     {"grid_sample", "input grid"},
@@ -152,6 +156,16 @@ constexpr Keeping saving_table[] = {
     {"rfft rfft2 rfftn", "input"},
     {"fft ifft", "if_real"},
     {"fft2 ifft2 fftn ifftn irfft irfft2 irfftn fftshift ifftshift", ""},
+    // Of matrices.
+    {"det", "either factors result"},
+    {"slogdet", "either factors sign"},
+    {"logdet", "either factors sign is_negative"},
+    {"solve", "either factors result"},
+    {"pinv pinverse", "either result"},
+    {"eigh eigvalsh", "eigenvectors"},
+    {"svd svdvals", "singular"},
+    {"qr", "orthogonal"},
+    {"stft", "frames"},
     // Computed again in the backward.
     {"checkpoint", "region"},
 };

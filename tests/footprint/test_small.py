@@ -10,9 +10,8 @@ import pytest
 import small
 
 FACTS = json.loads(small.FACTS.read_text())
-# FIXME: what these keep is not known, or a part of it: what is said is a lower bound that says so.
-BOUNDS = {"crossmap.input", "lp1.input", "lp2.input", "gru.autocast", "lstmp.input", "lstmp.data", "det.operator", "eigh.operator", "logdet.operator",
-          "multidot.operator", "pinv.operator", "qr.operator", "renorm.operator", "solve.operator", "stft.operator", "svd.operator"}
+# FIXME: a periodic window is a part of one that has a number more.
+PARTS = {"stftw.operator": 4}
 # FlopCounterMode does not see the fused kernel of an LSTM, nor a matrix times a vector.
 UNCOUNTED = ("lstm", "mv.")
 # Of a convolution with groups it counts the weight's gradient as often as there are groups.
@@ -41,12 +40,12 @@ def test_each_line_is_recorded():
 @pytest.mark.parametrize("what", ["numbers", "parameters", "buffers", "saved"])
 def test_what_stands_and_what_is_saved_is_equal_to_the_byte(said, what):
     wrong = {name: (each.get(what, 0), FACTS[name].get(what, 0)) for name, each in said.items()
-             if each.get(what, 0) != FACTS[name].get(what, 0) and not (name in BOUNDS and each.get(what, 0) <= FACTS[name].get(what, 0))}
+             if each.get(what, 0) + (PARTS.get(name, 0) if what == "saved" else 0) != FACTS[name].get(what, 0)}
     assert not wrong
 
 
-def test_what_is_not_the_whole_says_so(said):
-    assert {name for name, each in said.items() if not each["exact"]} == BOUNDS
+def test_all_of_it_is_known(said):
+    assert not {name for name, each in said.items() if not each["exact"]}
 
 
 @pytest.mark.parametrize("what, bound", [("flops", "flops_at_least"), ("backward_flops", "flops_bound")])
