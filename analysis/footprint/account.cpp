@@ -406,10 +406,33 @@ void Account::add_peak(StepAccount& step) {
   const auto is_in_loop = [&](const OperationEvent* event) {
     return !part_inside(step.loop, route_of(event->calls, event->place)).empty();
   };
-  if (!step.complete || step.saved.at_least() || std::ranges::any_of(asked_, is_in_loop) ||
+  // The operations of those that are followed are in the graph.
+  const auto is_followed = [&](const OperationEvent* event) {
+    return std::ranges::any_of(all.nodes(), [&](const Node& node) {
+      return node.made->born == event->place && !node.results.empty() && all.gradient(*node.results[0]);
+    });
+  };
+  // Of those that are not it is not known what they take while they run: in front of the next backward.
+  const auto is_missed = [&](const OperationEvent* event) {
+    return is_in_loop(event) && !is_followed(event) && is_next_after(step, *event);
+  };
+  if (!step.complete || step.saved.at_least() || std::ranges::any_of(asked_, is_missed) ||
       (step.microbatches && (step.microbatches->is_last || !step.microbatches->is_first)) ||
       std::ranges::any_of(all.nodes(), [](const Node& node) { return is_own_function(*node.made); }))
     step.peak.bytes.miss();
+}
+
+// Of the backwards of its loop, is that of the step the first one after the event?
+bool Account::is_next_after(const StepAccount& step, const OperationEvent& event) const {
+  const Route there = part_inside(step.loop, route_of(event.calls, event.place)),
+              own = route_inside(step, step);
+  const bool is_around = before(own, there);  // in the next iteration
+  return std::ranges::none_of(steps_, [&](const StepAccount& other) {
+    const Route route = &other == &step || other.loop != step.loop ? Route{} : route_inside(step, other);
+    if (route.empty()) return false;
+    return is_around ? before(there, route) || before(route, own)
+                     : before(there, route) && before(route, own);
+  });
 }
 
 // Is all known that runs again in checkpointed regions, too?
@@ -535,9 +558,14 @@ void Account::mark_named(const Graph& graph, values::Place backward, std::vector
     const syntax::Span around = chunk.absolute(chunk.chunk->stmt->span);
     const Producer& there = *fact.tensor->made;
     if (chunk.path != path || !around.holds(span) || !there.born) continue;
+    const auto layer_place = [](const Record& record, const Producer& made) {
+      const Instance* layer = layer_of(made);
+      return layer && layer->born ? record.span(layer->born) : syntax::Span{};
+    };
     for (std::size_t i = graph.nodes().size(); i-- > 0;) {
       const Producer& node = *graph.nodes()[i].made;
-      if (node.row != there.row || record_.chunk(node.born).path != names_->chunk(there.born).path ||
+      if (node.row != there.row || layer_place(record_, node) != layer_place(*names_, there) ||
+          record_.chunk(node.born).path != names_->chunk(there.born).path ||
           record_.span(node.born) != names_->span(there.born))
         continue;
       nodes[i].is_named = true;

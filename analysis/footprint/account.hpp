@@ -98,6 +98,7 @@ private:
   void mark_trained(const Graph& graph);
   void find_reach();
   bool is_all_reached(const StepAccount& step) const;
+  bool is_next_after(const StepAccount& step, const interpreter::OperationEvent& event) const;
   void add_lengths(Optimizer& optimizer);
   void count_gradients(ModelAccount& model);
   void add_peak(StepAccount& step);

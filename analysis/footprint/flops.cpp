@@ -1,6 +1,7 @@
 // Floating-point operations of products, as torch.utils.flop_counter counts them: two for each multiplication
 // and addition.
 #include "footprint/contraction.hpp"
+#include "footprint/gradients.hpp"
 #include "footprint/saving.hpp"
 
 #include "footprint/saving_table.hpp"
@@ -151,6 +152,9 @@ constexpr NamedProduct products[] = {
 };
 Product product_of(const Producer& made) {
   if (is_own_function(made)) return Product::not_told_apart;
+  for (const bool transposed : {false, true})
+    if (is_gradient_of_convolution(made, transposed))
+      return transposed ? Product::transposed_convolution : Product::convolution;
   const auto found = std::ranges::find(products, libraries::operator_name(*made.row), &NamedProduct::name);
   return found == std::end(products) ? Product::none : found->product;
 }
@@ -335,7 +339,14 @@ Int forward_flops(const Graph& graph, const Node& node, bool& unknown) {
     const Int all = weight ? elements(s, weight->shape) : nullptr,
               rows = weight && weight->shape.ndim_known ? weight->shape.dims[0].size : nullptr;
     const Int inner = all && rows ? s.exact_quotient(all, rows).value_or(nullptr) : nullptr;
-    return twice(product == Product::transposed_convolution ? elements(s, first->shape) : results, inner);
+    // Of a gradient the first operand is that of the result.
+    const bool is_gradient = is_gradient_of_convolution(made, false) ||
+        is_gradient_of_convolution(made, true);
+    const TensorState* input = is_gradient ? made.states[1] : first;
+    return twice(product == Product::transposed_convolution ? elements(s, input->shape)
+            : is_gradient                                   ? elements(s, first->shape)
+                                                            : results,
+        inner);
   }
   case Product::fused_attention: {
     const Int queries = elements(s, first->shape), keys = last_size(operand(made, "key"), 1);
@@ -391,7 +402,15 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
         ? of_layer.recurrent(name, true, is_trained(0))
         : of_layer.cell(name, *node.results[0], true, is_trained(0), is_trained(1));
   }
-  if (const TensorState* weight = weight_of(graph, made)) {
+  if (is_gradient_of_convolution(made, false) || is_gradient_of_convolution(made, true)) {
+    // That of the input is a product with the weight, and that of the weight with the input.
+    const bool is_of_weight = node.results[0]->shape.dims.size() == made.states[2]->shape.dims.size() &&
+        graph.bytes(*node.results[0]) == graph.bytes(*made.states[2]);
+    add(made.states[0]);
+    add(is_of_weight ? made.states[1] : made.states[2]);
+    // They are counted by the shapes of what is slid over what, strides left out.
+    unknown = true;
+  } else if (const TensorState* weight = weight_of(graph, made)) {
     add(made.states.empty() ? nullptr : made.states[0]);
     add(weight);
   } else if (layer) {

@@ -282,7 +282,8 @@ private:
     case Gap::What::origin:
     case Gap::What::operand: return gap.at ? "what " + name + " is given" : "how the loss is computed";
     case Gap::What::history: return "what the result of " + name + " comes from";
-    case Gap::What::kept_gradient: return "what the gradient with a history of its own keeps";
+    case Gap::What::kept_gradient:
+      return "what the gradient of " + name + " keeps, which has a history of its own";
     case Gap::What::length: return "what comes after the first 200000 operations";
     }
     return "";

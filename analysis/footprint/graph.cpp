@@ -1,5 +1,7 @@
 #include "footprint/graph.hpp"
 
+#include "footprint/gradients.hpp"
+
 #include "footprint/saving_table.hpp"
 #include "footprint/strides.hpp"
 #include "libraries/table/names.hpp"
@@ -125,10 +127,18 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
 const TensorState& Graph::base(const TensorState& state) const {
   const TensorState* at = &state;
   for (int steps = 0; at->made && steps < values::longest_chain && !held_.contains(identity(at)); ++steps) {
+    if (const TensorState* made = gradient(*at)) {
+      at = made;
+      continue;
+    }
     if (!shares_memory(record_, *at->made, at, device_)) break;
     at = at->made->states[0];
   }
   return *at;
+}
+
+const TensorState* Graph::gradient(const TensorState& state) const {
+  return is_asked_gradient(state) ? Gradients::of(record_).followed(*this, state) : nullptr;
 }
 
 Storage Graph::storage(const TensorState& state) const {
@@ -238,10 +248,17 @@ void Graph::walk(const TensorState& from, std::vector<Node>& into,
     if (!state->made && !held_.contains(identity(state)) && requires_grad(*state) && !is_leaf(*state))
       miss(stack.empty() ? nullptr : stack.back().state->made, Gap::What::origin);
     if (!state->made || held_.contains(identity(state)) || !begun.insert(identity(state)).second) return;
-    if (is_kept_gradient(record_, *state->made)) miss(state->made, Gap::What::kept_gradient);
+    const TensorState* gradient = this->gradient(*state);
+    if (!gradient && is_kept_gradient(record_, *state->made))
+      miss(Gradients::of(record_).lost(*this, *state), Gap::What::kept_gradient);
     if (!all_ && !requires_grad(*state)) return;
     if (begun.size() > most_nodes) return miss(nullptr, Gap::What::length);
     Open open{state, {}};
+    if (gradient) {
+      open.inputs.push_back(gradient);
+      stack.push_back(std::move(open));
+      return;
+    }
     for (const TensorState* each : state->made->states)
       if (each) open.inputs.push_back(each);
     if (!is_checkpoint(*state->made) && !is_own_function(*state->made))

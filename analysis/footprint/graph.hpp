@@ -42,6 +42,11 @@ struct Gap {
   friend bool operator==(const Gap&, const Gap&) = default;
 };
 
+// The same for all states of a tensor that came from one operation.
+inline const void* identity(const TensorState* state) {
+  return state->made ? static_cast<const void*>(state->made) : state;
+}
+
 class Graph {
 public:
   // `until`: what the loop or the program computes; gradients are asked of it.
@@ -64,6 +69,9 @@ public:
   // After views and writes in place.
   const TensorState& base(const TensorState& state) const;
   Storage storage(const TensorState& state) const;
+  // Of a gradient that the program asks for: what its operations make; null: it is none, or one is not known.
+  const TensorState* gradient(const TensorState& state) const;
+  bool is_held(const TensorState& state) const { return held_.contains(identity(&state)); }
   // The parameter or buffer that it is, itself or seen through a view; null: none.
   const Held* held(const TensorState& state) const;
   // When it was computed: what unseen code may have done since takes no part in its backward.
@@ -106,10 +114,6 @@ private:
   mutable std::vector<Gap> gaps_, gaps_beside_;
 };
 
-// The same for all states of a tensor that came from one operation.
-inline const void* identity(const TensorState* state) {
-  return state->made ? static_cast<const void*>(state->made) : state;
-}
 Value argument(const Producer& made, std::string_view name);  // absent if there is none
 const TensorState* operand(const Producer& made, std::string_view name);
 // Of a layer's forward: the layer; null for functions.

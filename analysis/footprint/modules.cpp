@@ -93,7 +93,7 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
       if (is_module(item))
         each(name.is(Kind::string) ? name.text() : std::string_view(std::to_string(i)),
             *item.template as<Instance>(), copies);
-      else if (!item.is(Kind::none))
+      else if (!item.is(Kind::none) && !item.is(Kind::tensor))
         complete = false;
     }
   }
@@ -104,7 +104,7 @@ template <class Each> bool each_part(const Record& record, const Instance& modul
       const Value item = decided(record, value);
       if (key.is(Kind::string) && is_module(item))
         each(key.text(), *item.template as<Instance>(), std::int64_t{1});
-      else
+      else if (!item.is(Kind::tensor))
         complete = false;
     }
   }

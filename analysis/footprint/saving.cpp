@@ -1,5 +1,6 @@
 #include "footprint/saving.hpp"
 
+#include "footprint/gradients.hpp"
 #include "footprint/saving_kinds.hpp"
 #include "values/kept.hpp"
 
@@ -26,9 +27,12 @@ void keep_word(Keeper& keeper, std::string_view word) {
 
 Saving saved_by(const Graph& graph, const Node& node, Device device) {
   Saving saving;
+  // A gradient is what the last of its operations makes.
+  if (!node.results.empty() && graph.gradient(*node.results[0])) return saving;
   // What a function of the program's own keeps, its call says.
   const auto rule = is_own_function(*node.made) ? std::optional<std::string_view>("own")
       : is_checkpoint(*node.made)               ? std::optional<std::string_view>("region")
+      : keeping_of_gradient(*node.made)         ? keeping_of_gradient(*node.made)
                                                 : saving_rule(libraries::operator_name(*node.made->row));
   if (!rule) {
     // A view keeps nothing, whatever it is called.

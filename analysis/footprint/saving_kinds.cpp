@@ -1,6 +1,7 @@
 #include "footprint/saving_kinds.hpp"
 
 #include "footprint/contraction.hpp"
+#include "footprint/gradients.hpp"
 
 #include "footprint/reparametrized.hpp"
 #include "footprint/strides.hpp"
@@ -55,7 +56,7 @@ Int Keeper::size(std::string_view parameter) const {
 }
 
 void Keeper::extra(Int count, Dtype dtype, std::string_view what) {
-  Saved saved{{&made, 1'000 + extras_++}, {}, what};
+  Saved saved{{&made, first_extra + extras_++}, {}, what};
   const int width = values::width(dtype);
   saved.bytes.add(s, count && width ? s.mul(count, s.constant(width)) : nullptr);
   into_.kept.push_back(std::move(saved));
@@ -113,6 +114,12 @@ void Keeper::operand(std::string_view parameter) {
     extra(elements(s, state->shape), dtype(*state), "copy");
   else
     keep(*state);
+}
+
+void Keeper::keep_extras(const Saving& of, std::string_view what) {
+  if (!of.known) unknown();
+  for (const Saved& each : of.kept)
+    if (each.storage.part >= first_extra && each.what.starts_with(what)) into_.kept.push_back(each);
 }
 
 void Keeper::computing_of_weight() {
@@ -467,7 +474,18 @@ void keep_own(Keeper& keeper) {
       keeper.keep_result(keeper.result());
 }
 
+void keep_numbers_of(Keeper& keeper, std::string_view what) {
+  const TensorState* forward = Gradients::of(keeper.graph.record()).forward_of(keeper.made);
+  if (!forward || !forward->made) return keeper.unknown();
+  keeper.keep_extras(saved_by(keeper.graph, Node{forward->made, {forward}, {}, false}, keeper.device), what);
+}
+// What the forward keeps besides tensors that it was given.
+void keep_numbers(Keeper& keeper) { keep_numbers_of(keeper, ""); }
+void keep_logarithms(Keeper& keeper) { keep_numbers_of(keeper, "logarithms"); }
+
 constexpr SpecialKind kinds[] = {
+    {"numbers", keep_numbers},
+    {"logarithms", keep_logarithms},
     {"own", keep_own},
     {"operands", keep_operands},
     {"contracted", keep_contracted},

@@ -47,11 +47,14 @@ public:
   void keep_result(const TensorState& state);
   // Numbers that nobody else holds.
   void extra(Int count, Dtype dtype, std::string_view what);
+  // Of another operation's numbers those that are so called.
+  void keep_extras(const Saving& of, std::string_view what);
   // Of a layer whose weight is computed from other tensors.
   void computing_of_weight();
   void unknown() { into_.known = false; }
 
 private:
+  static constexpr int first_extra = 1'000;  // parts of storages below are results, and casts of parameters
   Saving& into_;
   int extras_ = 0;
 };

@@ -142,7 +142,10 @@ private:
       add_beside(saved, *made);
       ++blocks_.at(saved.storage).savers;
     }
-    for (const auto& [saved, made] : standing_.named) add_beside(saved, *made);
+    for (const auto& [saved, made] : standing_.named) {
+      add_beside(saved, *made);
+      blocks_.at(saved.storage).held_by_name = true;
+    }
     for (std::size_t i = 0; i < nodes.size(); ++i)
       if (timed_[i].is_named)
         for (const TensorState* result : nodes[i].results)
@@ -208,6 +211,7 @@ private:
       if (!timed_[i].has_gradient) continue;
       if (of[i] >= 0) {
         const bool passes = passes_gradient(*node.made) ||
+            (!node.results.empty() && graph_.gradient(*node.results[0])) ||
             (!node.results.empty() &&
                 shares_memory(graph_.record(), *node.made, node.results[0], graph_.device()) &&
                 !is_in_place(graph_.record(), *node.made));
@@ -273,14 +277,15 @@ private:
   // Of the parameters that the operation uses, where no other did.
   void own_gradients(const Node& node) {
     const auto add = [&](const Held* held, const TensorState& state) {
-      if (!held || !held->is_parameter || held->trained == values::Known::no || done_[held]++ >= held->copies)
-        return;
+      if (!held || !held->is_parameter || held->trained == values::Known::no) return;
       Bytes bytes;
       const Int whole = bytes_of(s_, held->local ? *held->local : state.shape, state.dtype);
       bytes.add(s_, whole ? s_.floordiv(whole, s_.constant(standing_.gradient_parts)) : whole);
       // One that is there already gets this one added, which is let go then.
-      if (standing_.accumulates && standing_.accumulates(*held)) {
-        accumulated_ += number(bytes);
+      // Those of several uses are summed up to a new one first.
+      const bool is_summed = done_[held]++ >= held->copies;
+      if (is_summed || (standing_.accumulates && standing_.accumulates(*held))) {
+        accumulated_ += number(bytes) * (is_summed ? 2 : 1);
       } else {
         now_ += number(bytes);
         parameter_gradients_.add(s_, bytes);

@@ -47,6 +47,17 @@ class Kept:
         self.tensor = tensor.detach()  # a result would keep its own operation
 
 
+class NoModules:
+    """In the place of the tracker of modules, which refuses `torch.autograd.grad` by what a module is given."""
+    parents = {"Global"}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+
 class Saved:
     def __init__(self):
         self.kept = weakref.WeakSet()
@@ -125,8 +136,10 @@ def run(text):
             facts["state"] = facts.get("state", 0) + size(value for state in each.values() for value in state.values() if isinstance(value, torch.Tensor))
         names.clear()
         gc.collect()
-        with FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
-                                                            torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward}) as found.counter:
+        counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
+                                                                 torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward})
+        counter.mod_tracker = NoModules()
+        with counter as found.counter:
             exec(compile(text, "program", "exec"), {"__name__": "__main__"})
     finally:
         torch.Tensor.backward = backward
