@@ -390,6 +390,14 @@ Value resized_picture(Call& call) {
   const auto to = sizes ? sides_of(call, call.at(0)) : std::nullopt;
   return to ? make_picture(call, {(*sizes)[0], (*to)[0], (*to)[1]}) : not_known(call);
 }
+// Of other sizes, or of the same.
+template <bool same> Value changed(Call& call) {
+  const auto sizes = sizes_of(call, call.self);
+  if (!sizes) return not_known(call);
+  return make_picture(call, same ? *sizes : PictureSizes{(*sizes)[0], nullptr, nullptr});
+}
+// Of an array: its mode is said, or goes with the array.
+Value from_array(Call& call) { return make_picture(call, {channels_of(call, call.at(1)), nullptr, nullptr}); }
 // One that the program reads: its sizes are those of a file.
 Value opened(Call& call) { return make_picture(call, {}); }
 Value new_picture(Call& call) {
@@ -423,8 +431,16 @@ std::vector<Row> picture_rows() {
       row("PIL.Image.Image.convert", method, "mode=None, *more, **options", converted),
       row("PIL.Image.Image.resize", method, "size, *more, **options", resized_picture),
       row("PIL.Image.open", function, "fp, mode='r', formats=None", opened, {}, Operation::file_read),
+      row("PIL.Image.fromarray", function, "obj, mode=None", from_array),
       row("PIL.Image.new", function, "mode, size, color=0", new_picture),
   };
+  const auto pictures = [&](std::string_view names, Value (*run)(Call&)) {
+    each(names, [&](std::string_view name) {
+      rows.push_back(row(path("PIL.Image.Image.", name), method, "*arguments, **options", run));
+    });
+  };
+  pictures("crop rotate transpose", changed<false>);
+  pictures("copy filter point effect_spread", changed<true>);
   for (const Transform& one : transforms)
     each(one.names, [&](std::string_view name) {
       const std::string_view package = "torchvision.transforms.", base = one.is_module ? module_class : "";

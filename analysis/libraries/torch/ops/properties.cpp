@@ -244,6 +244,11 @@ void take_type(Op& op, TensorState& state, Value wanted, int depth = 0) {
       if (!state.device || !state.device->text.starts_with(device))
         state.device = op.run.heap().device(device).as<values::Device>();
     }
+  // The class of all tensors stands for the type of new ones.
+  if (path == "torch.Tensor" && op.run.default_dtype() != Dtype::unknown) {
+    state.dtype = op.run.default_dtype();
+    state.device = op.run.heap().device("cpu").as<values::Device>();
+  }
   if (state.dtype == Dtype::unknown) state.device = nullptr;
 }
 // x.type() is a string, x.type(dtype) a tensor.
