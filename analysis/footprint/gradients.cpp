@@ -39,6 +39,8 @@ constexpr OfBackward of_backward[] = {
     {"logs", "grad", "grad logarithms"},
     {"loss", "grad, self, target", "grad self target"},
     {"indices", "grad, self", "self"},
+    {"chosen", "grad, condition", "condition"},
+    {"clamped", "grad", "bools"},
     {"alike", "grad", ""},
 };
 
@@ -302,8 +304,8 @@ private:
       return make("reshape", *operand.state, {&grad});
     if (is_one_of("transpose t T mT permute movedim swapaxes swapdims", name))
       return make("permute", *operand.state, {&grad});
-    // Zeros around what was taken out. Of several parts each is a part of one tensor.
-    return operation.result->made->part < 0 ? make("alike", *operand.state, {&grad}) : nullptr;
+    // Zeros around what was taken out.
+    return make("alike", *operand.state, {&grad});
   }
 
   const TensorState* of_arithmetic(
@@ -312,8 +314,10 @@ private:
     const TensorState *input = footprint::operand(made, "input"), *other = footprint::operand(made, "other");
     const bool is_input = operand.state == input;
     const auto factor = number(made, "alpha");
-    if (factor && *factor != 1) return nullptr;
-    if (name == "add") return fit(&grad, *operand.state);
+    if (factor && *factor != 1 && (name != "add" || made.states[0] == made.states[1])) return nullptr;
+    if (name == "add")
+      return factor && *factor != 1 && !is_input ? fit(make("mul", grad, {&grad}), *operand.state)
+                                                 : fit(&grad, *operand.state);
     if (name == "sub" || name == "rsub")
       return is_input == (name == "sub") ? fit(&grad, *operand.state)
                                          : fit(make("neg", grad, {&grad}), *operand.state);
@@ -350,6 +354,13 @@ private:
     if (name == "sqrt") return make("div", input, {&grad, make("mul", input, {&result})});
     if (name == "sin") return make("mul", input, {&grad, make("cos", input, {&input})});
     if (name == "cos") return make("mul", input, {&grad, make("neg", input, {make("sin", input, {&input})})});
+    if (name == "rsqrt")
+      return make("mul", input, {make("mul", input, {&grad}), make("pow", input, {&result})});
+    if (name == "reciprocal")
+      return make("mul", input, {make("neg", input, {&grad}), make("mul", input, {&result, &result})});
+    if (is_one_of("clamp clamp_min clamp_max", name)) return make("clamped", input, {&grad});
+    if (is_one_of("cumsum flip roll double float half bfloat16 to", name))
+      return make("alike", input, {&grad});
     if (name == "square") return of_power(input, 2, grad);
     if (name == "pow")
       if (const auto exponent = number(made, "exponent"); exponent && *exponent != 0)
@@ -382,6 +393,15 @@ private:
             "avg_pool1d avg_pool2d avg_pool3d AvgPool1d AvgPool2d AvgPool3d adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d AdaptiveAvgPool1d AdaptiveAvgPool2d AdaptiveAvgPool3d interpolate upsample Upsample UpsamplingNearest2d UpsamplingBilinear2d pixel_shuffle PixelShuffle pad ZeroPad2d ReflectionPad1d ReflectionPad2d ReplicationPad2d",
             name))
       return make("alike", input, {&grad});
+    const auto condition = [&](std::string_view role) { return footprint::operand(made, role); };
+    if (name == "where" && condition("condition"))
+      return fit(make("chosen", grad, {&grad, condition("condition")}), input);
+    if (name == "masked_fill" && condition("mask") && operand.state == first)
+      return make("chosen", input, {&grad, condition("mask")});
+    if (name == "gather" && condition("index") && operand.state == first)
+      return make("chosen", input, {&grad, condition("index")});
+    if (is_one_of("nll_loss NLLLoss", name) && condition("target") && !of_role("weight"))
+      return make("classes", input, {&grad, &input, condition("target")});
     if (is_one_of("embedding Embedding", name)) return make("indices", input, {&grad, first});
     const TensorState* target = footprint::operand(made, "target");
     if (is_one_of("cross_entropy CrossEntropyLoss", name) && target && !of_role("weight") &&

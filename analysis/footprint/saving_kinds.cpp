@@ -481,11 +481,15 @@ void keep_numbers_of(Keeper& keeper, std::string_view what) {
 }
 // What the forward keeps besides tensors that it was given.
 void keep_numbers(Keeper& keeper) { keep_numbers_of(keeper, ""); }
+void keep_bools(Keeper& keeper) {
+  keeper.extra(elements(keeper.s, keeper.result().shape), Dtype::boolean, "mask");
+}
 void keep_logarithms(Keeper& keeper) { keep_numbers_of(keeper, "logarithms"); }
 
 constexpr SpecialKind kinds[] = {
     {"numbers", keep_numbers},
     {"logarithms", keep_logarithms},
+    {"bools", keep_bools},
     {"own", keep_own},
     {"operands", keep_operands},
     {"contracted", keep_contracted},

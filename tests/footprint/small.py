@@ -53,6 +53,15 @@ def of_operator(name, line):
     yield f"{name}.operator", "".join(given(x, shape, True) for x, shape in zip("xw", shapes.split("|"))) + f"y = {made}\nloss = y.sum()\nloss.backward()\n"
 
 
+def of_gradient(name, line):
+    """A backward through the gradients of what is computed."""
+    made, shapes = line.rsplit(" ", 1)
+    names = "xw"[:1 + shapes.count("|")]
+    given = "".join(f"{x} = torch.rand({shape.replace(',', ', ')}).requires_grad_()\n" for x, shape in zip(names, shapes.split("|")))
+    yield f"{name}.gradient", (f"{given}y = ({made}).square().sum()\ng = torch.autograd.grad(y, [{', '.join(names)}], create_graph=True)\n"
+                               "loss = sum((each * each).sum() for each in g)\nloss.backward()\n")
+
+
 def programs():
     """All of them by their names."""
     made, section = {}, None
@@ -60,7 +69,7 @@ def programs():
         if not line or line.startswith("#"):
             continue
         if line.startswith("["):
-            section = {"[layers]": of_layer, "[losses]": of_loss, "[operators]": of_operator}[line]
+            section = {"[layers]": of_layer, "[losses]": of_loss, "[operators]": of_operator, "[gradients]": of_gradient}[line]
             continue
         name, rest = line.split(" ", 1)
         for each, text in section(name, rest):
