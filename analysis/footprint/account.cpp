@@ -102,6 +102,7 @@ Account::Account(const Record& record, const Options& options, const Record* nam
   for (const OperationEvent* event : made_)
     optimizers_.push_back(optimizer_of(record_, *event, options_, locals, reach_ ? &*reach_ : nullptr));
   std::vector<std::optional<Reach>> own;
+  own.reserve(optimizers_.size());
   for (const Optimizer& optimizer : optimizers_) own.push_back(reach_of(optimizer));
   for (std::size_t i = 0; i < own.size(); ++i)
     if (own[i]) optimizers_[i] = optimizer_of(record_, *made_[i], options_, locals, &*own[i]);

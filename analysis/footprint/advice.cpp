@@ -3,6 +3,7 @@
 #include "footprint/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 namespace stepzero::footprint {
@@ -125,7 +126,7 @@ std::optional<Advice> advice_of(const Account& account, const StepAccount& step)
 }
 
 std::string advice_text(const Advice& advice) {
-  const auto percent = static_cast<int>(advice.more * 100 + 0.5);
+  const auto percent = std::lround(advice.more * 100);
   return "activation checkpointing of `" + advice.what + "` would save " + bytes_text(advice.saves) + " of " +
       bytes_text(advice.peak) + (percent ? " for " + std::to_string(percent) + " % more FLOPs" : "");
 }

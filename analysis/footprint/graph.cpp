@@ -377,6 +377,7 @@ void Graph::sort_by(const std::vector<std::uint32_t>& keys) {
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (std::ranges::any_of(nodes_[i].from, [&](std::size_t from) { return place[from] > place[i]; })) return;
   std::vector<Node> sorted;
+  sorted.reserve(order.size());
   for (const std::size_t i : order) sorted.push_back(std::move(nodes_[i]));
   for (Node& node : sorted)
     for (std::size_t& from : node.from) from = place[from];

@@ -343,6 +343,7 @@ bool spread_parameters(const Record& record, Tree& tree) {
 
 std::vector<std::size_t> zero_part(const Record& record, const std::vector<Held>& parameters, int world) {
   std::vector<std::pair<std::int64_t, std::size_t>> sorted;
+  sorted.reserve(parameters.size());
   for (std::size_t i = 0; i < parameters.size(); ++i)
     sorted.emplace_back(count_of(record, parameters[i].own()).value_or(0), i);
   std::ranges::stable_sort(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });

@@ -106,7 +106,7 @@ std::optional<bool> lies_closer(symbolic::Context& s, const std::vector<std::vec
 // Dense, from the dimension that lies closest together in the operands to the one that lies farthest apart.
 std::vector<Int> dense_as(
     symbolic::Context& s, const Shape& shape, const std::vector<std::vector<Int>>& operands) {
-  const std::vector<Int> in_order = values::strides_in_order(s, shape);
+  std::vector<Int> in_order = values::strides_in_order(s, shape);
   const std::size_t rank = shape.dims.size();
   if (in_order.size() != rank ||
       std::ranges::all_of(operands, [&](const auto& strides) { return strides == in_order; }))

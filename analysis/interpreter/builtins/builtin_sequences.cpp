@@ -48,6 +48,7 @@ Value Interpreter::zip_of(const std::vector<Value>& iterables, bool longest, Val
   }
   if (!known || shortest == SIZE_MAX) {
     std::vector<Value> any;
+    any.reserve(iterables.size());
     for (const Value& iterable : iterables) any.push_back(any_element(iterable, where));
     symbolic::AtomInfo info;
     info.lower = 0;
@@ -199,6 +200,7 @@ Value dict_of(const BuiltinCall& call) {
   bool known = !call.arguments.spread;
   if (call.first) known = call.run.dict_update(dict, call.first, call.where) && known;
   std::vector<std::pair<Value, Value>> named;
+  named.reserve(call.arguments.keywords.size());
   for (const auto& [key, value] : call.arguments.keywords)
     named.push_back({call.heap().string(key.text()), value});
   call.run.dict_extend(dict, std::move(named));
@@ -222,6 +224,7 @@ Value enumerate_of(const BuiltinCall& call) {
   const Int from = start ? call.run.to_int(start) : s.constant(0);
   if (const auto items = call.run.take(source, call.where); items && from) {
     std::vector<Value> pairs;
+    pairs.reserve(items->size());
     for (std::size_t i = 0; i < items->size(); ++i)
       pairs.push_back(
           call.heap().tuple({Value::of(s.add(from, s.constant(static_cast<std::int64_t>(i)))), (*items)[i]}));

@@ -255,6 +255,7 @@ Value list_of(const BuiltinCall& call, const std::function<Value(Value, Value)>&
   }
   if (!open) {
     std::vector<Value> items;
+    items.reserve(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) items.push_back(part(names[i], held[i]));
     return call.heap().list(std::move(items));
   }
@@ -364,6 +365,7 @@ Value update(const BuiltinCall& call) {
   for (const Value& other : call.positional)
     if (!call.run.dict_update(call.self, other, call.where)) lose_contents(call);
   std::vector<std::pair<Value, Value>> named;
+  named.reserve(call.arguments.keywords.size());
   for (const auto& [key, value] : call.arguments.keywords)
     named.push_back({call.heap().string(key.text()), value});
   call.run.dict_extend(call.self, std::move(named));
@@ -375,6 +377,7 @@ Value most_common(const BuiltinCall& call) {
   const values::DictState& state = state_of(call);
   if (!call.self.as<values::Dict>()->counts || state.open) return {};
   std::vector<Value> pairs;
+  pairs.reserve(state.items.size());
   for (const auto& [k, v] : state.items) pairs.push_back(call.heap().tuple({k, call.run.resolve(v)}));
   bool certain = true;
   std::stable_sort(pairs.begin(), pairs.end(), [&](Value a, Value b) {

@@ -92,10 +92,10 @@ bool FunctionCalls::bind(const values::Function& function, Arguments& arguments,
         (!bound[i] && list[i].kind != ParameterKind::var_keyword &&
             (i >= function.defaults.size() || !function.defaults[i]));
   fits = fits && !filled;
+  if (options_at >= 0)
+    bound[static_cast<std::size_t>(options_at)] = heap().dict(
+        std::move(options), arguments.spread || adds, arguments.spread || adds ? heap().unseen("") : Value{});
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (static_cast<std::ptrdiff_t>(i) == options_at)
-      bound[i] = heap().dict(std::move(options), arguments.spread || adds,
-          arguments.spread || adds ? heap().unseen("") : Value{});
     if (!bound[i] && (arguments.spread || filled)) bound[i] = heap().unseen(list[i].name.text());
     if (!bound[i] && i < function.defaults.size()) bound[i] = function.defaults[i];
     if (!bound[i]) {

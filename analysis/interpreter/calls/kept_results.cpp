@@ -64,6 +64,7 @@ namespace {
 Value key_of(Interpreter& run, const Arguments& arguments) {
   if (arguments.spread) return {};
   std::vector<Value> parts;
+  parts.reserve(arguments.positional.size());
   for (const Value& given : arguments.positional) parts.push_back(run.resolve(given));
   for (const auto& [name, given] : arguments.keywords) {
     parts.push_back(Value::ellipsis());

@@ -227,6 +227,7 @@ Value ObjectModel::Attribute::of_class(values::Class& cls) {
   if (text == "__mro__" || text == "__bases__") {
     std::vector<Value> classes;
     if (text == "__bases__" || cls.native || cls.open) return run.heap().unseen("", where);
+    classes.reserve(cls.order.size());
     for (values::Class* one : cls.order) classes.push_back(Value::of(Kind::class_, one));
     classes.push_back(run.library_symbol("builtins.object"));
     return run.heap().tuple(std::move(classes));
@@ -234,6 +235,7 @@ Value ObjectModel::Attribute::of_class(values::Class& cls) {
   if (cls.is_named_tuple && (text == "_fields" || text == "_make" || text == "_field_defaults")) {
     if (text == "_fields") {
       std::vector<Value> names;
+      names.reserve(cls.fields.size());
       for (const auto& field : cls.fields) names.push_back(run.heap().string(field.name.text()));
       return run.heap().tuple(std::move(names));
     }
@@ -508,6 +510,7 @@ Value ObjectModel::Attribute::of_function(Value object) {
     if (text == "args") return run.heap().tuple(partial->arguments);
     if (text == "keywords") {
       std::vector<std::pair<Value, Value>> items;
+      items.reserve(partial->keywords.size());
       for (const auto& [key, value] : partial->keywords)
         items.push_back({run.heap().string(key.text()), value});
       return run.heap().dict(std::move(items));

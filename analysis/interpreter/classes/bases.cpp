@@ -17,6 +17,7 @@ using values::Kind;
 // it later.
 static void merge_orders(values::Class& cls, const std::vector<values::Class*>& parents) {
   std::vector<std::vector<values::Class*>> lists;
+  lists.reserve(parents.size());
   for (const values::Class* parent : parents) lists.push_back(parent->order);
   lists.push_back(parents);
   while (true) {

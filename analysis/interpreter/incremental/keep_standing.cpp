@@ -163,7 +163,7 @@ void IncrementalRun::put_body(const FunctionStmt& was, const FunctionStmt& is, s
   // A property with a setter is a copy of the one without.
   if (function.owner)
     for (const auto& [name, slot] : function.owner->body->names.entries())
-      if (slot->value.is(Kind::function) && slot->value.as<values::Function>()->stmt == &was)
+      if (slot->value.is(values::Kind::function) && slot->value.as<values::Function>()->stmt == &was)
         put(*slot->value.as<values::Function>());
   run_.unseen_->forget_communication();
   record_.written.erase(&was);

@@ -185,7 +185,8 @@ void IncrementalRun::put_roots(Unit& unit, std::map<std::size_t, RootsAgain>& ag
       record_.facts.insert(record_.facts.end(), fresh->second.facts.begin(), fresh->second.facts.end());
       for (RootRun& run : fresh->second.runs) {
         run.numbers = unit.root_runs[i].numbers;
-        put(std::move(run), to + run.facts);
+        const std::size_t facts = to + run.facts;
+        put(std::move(run), facts);
       }
       i = unit.end_of_group(i);
     } else {

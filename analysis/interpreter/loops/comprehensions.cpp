@@ -352,9 +352,9 @@ void LoopRunner::Comprehension::run_known(
   const bool equal = certain && are_equal_elements(level, known);
   const bool counted = run.record_.conditions.contains(values::RecordCondition::counted);
   const std::uint64_t made_each = counted ? counted_equal_steps : equal_steps;
-  const std::uint64_t share = (run.step_limit_ - std::min(run.step_limit_, run.record_.steps)) /
+  const std::uint64_t part = (run.step_limit_ - std::min(run.step_limit_, run.record_.steps)) /
       elements_share;
-  const std::uint64_t budget = counted ? std::min(counted_elements_steps, share) : share;
+  const std::uint64_t budget = counted ? std::min(counted_elements_steps, part) : part;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
@@ -448,6 +448,7 @@ void LoopRunner::Comprehension::note_share(std::size_t at) {
 Value LoopRunner::Comprehension::as_dict() {
   const Value dict = run.heap().dict({});
   std::vector<std::pair<Value, Value>> made;
+  made.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) made.push_back({keys[i], items[i]});
   run.dict_extend(dict, std::move(made));
   values::DictState state = *values::Heap::dict_state(dict);

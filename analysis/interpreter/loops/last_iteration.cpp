@@ -82,6 +82,7 @@ Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size
   case Kind::tuple: {
     const auto* tuple = element.as<values::Tuple>();
     std::vector<Value> items;
+    items.reserve(tuple->items.size());
     for (const Value& item : tuple->items) items.push_back(with_batch(heap, item, batch, size, depth + 1));
     if (items == tuple->items) return element;
     const Value made = heap.tuple(std::move(items));
@@ -93,6 +94,7 @@ Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size
     const auto* state = values::Heap::list_state(element);
     if (state->open) return element;
     std::vector<Value> items;
+    items.reserve(state->items.size());
     for (const Value& item : state->items) items.push_back(with_batch(heap, item, batch, size, depth + 1));
     if (items == state->items) return element;
     return heap.list(std::move(items), element.as<values::List>()->kind);
@@ -101,6 +103,7 @@ Value with_batch(values::Heap& heap, Value element, Int batch, std::int64_t size
     const auto* state = values::Heap::dict_state(element);
     if (state->open) return element;
     std::vector<std::pair<Value, Value>> items;
+    items.reserve(state->items.size());
     for (const auto& [key, item] : state->items)
       items.emplace_back(key, with_batch(heap, item, batch, size, depth + 1));
     if (items == state->items) return element;
