@@ -10,6 +10,8 @@ namespace stepzero::interpreter {
 
 // `part` is an attribute, an item or an element of `whole`.
 void note_part(values::Heap& heap, Value part, const values::Unknown& whole);
+// `made` is another of those that `one` stands for: a part of the same whole, moved like it.
+void note_another(values::Heap& heap, Value made, const values::Unknown& one);
 // It was there as long as the whole, though nobody had asked for it: what is taken back of the whole is taken
 // back of it. Before anything is noted of it.
 void date_back(Value part, const values::Unknown& whole);
