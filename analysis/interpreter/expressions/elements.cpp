@@ -139,6 +139,7 @@ Iterables::Elements::Known Iterables::Elements::of_choice() {
   const Known yes = of_side(choice->yes), no = yes ? of_side(choice->no) : std::nullopt;
   if (!yes || !no || yes->size() != no->size()) return std::nullopt;
   std::vector<Value> items;
+  items.reserve(yes->size());
   for (std::size_t i = 0; i < yes->size(); ++i)
     items.push_back(run.heap().choose(choice->condition, (*yes)[i], (*no)[i]));
   return items;
@@ -439,6 +440,7 @@ Value Interpreter::one_of_many(Value element) {
     made->is_gradient = all->is_gradient;
     made->loaded = all->loaded;
     made->poisoned = heap().is_poisoned(element);
+    note_another(heap(), one, *all);
     if (const values::Device* device = lies_on(*all)) note_device(heap(), one, *device, false);
     return one;
   }
@@ -461,6 +463,7 @@ Value Interpreter::one_of_many(Value element) {
   case Kind::tuple: {
     const auto* all = element.as<values::Tuple>();
     std::vector<Value> items;
+    items.reserve(all->items.size());
     for (const Value& item : all->items) items.push_back(one_of_many(item));
     const Value one = heap().tuple(std::move(items));
     one.as<values::Tuple>()->fields = all->fields;
