@@ -2,6 +2,7 @@
 
 #include "footprint/ranks.hpp"
 #include "libraries/table/names.hpp"
+#include "libraries/torch/meaning/meanings.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -186,8 +187,10 @@ std::vector<Cache> caches(const Account& account) {
     if (fact.role != Fact::Role::assignment && fact.role != Fact::Role::attribute) continue;
     Found one{fact.place, {}, {}};
     const auto add = [&](const TensorState& state) {
-      if (!state.made || libraries::operator_name(*state.made->row) != "cat" || Graph::requires_grad(state) ||
-          state.made->listed.size() < 2 || !values::is_floating(state.dtype))
+      if (!state.made ||
+          libraries::meaning_of(libraries::operator_name(*state.made->row)).algebra !=
+              libraries::OpSemantics::joined ||
+          Graph::requires_grad(state) || state.made->listed.size() < 2 || !values::is_floating(state.dtype))
         return;
       // What went in first came from here, too.
       const TensorState* before = state.made->listed[0];

@@ -1,7 +1,7 @@
 #include "footprint/microbatches.hpp"
 
 #include "footprint/order.hpp"
-#include "libraries/table/names.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "values/kept.hpp"
 
 #include <algorithm>
@@ -12,8 +12,7 @@ namespace stepzero::footprint {
 using values::Kind;
 
 bool is_pipeline_step(const Record& record, const interpreter::OperationEvent& event) {
-  return event.row->collective && event.self.is(Kind::instance) &&
-      libraries::operator_name(*event.row) == "step" &&
+  return libraries::steps_pipeline(*event.row) && event.self.is(Kind::instance) &&
       attribute(record, *event.self.as<Instance>(), values::PipelineState::microbatches);
 }
 

@@ -58,6 +58,8 @@ constexpr OfClipping clippings[] = {
     {"accelerate.Accelerator.clip_grad_norm_", Clipping::shared_norm},
 };
 
+constexpr std::string_view pipeline_step = "torch.distributed.pipelining.$Schedule.step";
+
 constexpr std::string_view may_shard_models[] = {"deepspeed.", "accelerate.", "lightning."};
 
 }  // namespace
@@ -79,6 +81,8 @@ Clipping clipping_of(const values::Row& row) {
   const auto* found = std::ranges::find(clippings, row.path, &OfClipping::path);
   return found == std::end(clippings) ? Clipping::none : found->clipping;
 }
+
+bool steps_pipeline(const values::Row& row) { return row.path == pipeline_step; }
 
 bool may_shard(const values::LibrarySymbol* cls) {
   return cls && std::ranges::any_of(may_shard_models, [&](std::string_view package) {
@@ -108,6 +112,7 @@ std::vector<std::string_view> names_with_roles() {
   for (const OfClass& each : class_roles) names.push_back(each.path);
   for (const OfSchedule& each : schedules) names.push_back(each.path);
   for (const OfClipping& each : clippings) names.push_back(each.path);
+  names.push_back(pipeline_step);
   return names;
 }
 

@@ -55,6 +55,9 @@ enum class Clipping : std::uint8_t {
 };
 Clipping clipping_of(const values::Row& row);
 
+// A call that runs a step of a pipeline, the backward included.
+bool steps_pipeline(const values::Row& row);
+
 // Classes of packages whose wrappers may shard a model, as their configuration says.
 bool may_shard(const values::LibrarySymbol* cls);
 
