@@ -18,6 +18,10 @@ Value array_of(Call& call, const Shape& shape, values::Dtype dtype, std::initial
 Value array_of_tensor(Op& op);
 // What `dtype=` or astype() names; unknown if that is not known.
 values::Dtype array_dtype(Runtime& run, Value value);
+// What the argument `dtype` names; `otherwise` where there is none.
+values::Dtype dtype_asked(Op& op, values::Dtype otherwise);
+// An argument that is a size or several; nullopt if that is not known.
+std::optional<Shape> sizes_asked(Op& op, std::string_view name);
 
 // What nested lists of numbers, tensors and arrays hold.
 struct NestedData {
@@ -30,6 +34,7 @@ std::optional<NestedData> nested_data(Op& op, Value data);
 // An array of fractions, element by element: np.exp…
 Value array_of_fractions(Call& call);
 std::vector<Row> array_operator_rows();
+std::vector<Row> random_array_rows();
 
 inline constexpr std::string_view array_class = "numpy.ndarray", number_class = "numpy.generic";
 
