@@ -1,8 +1,9 @@
 // memory/retained-graph: losses or outputs are kept from iteration to iteration with all that they were
 // computed from.
 #include "interpreter/calls/unseen.hpp"
-#include "rules/call_at.hpp"
 #include "rules/memory/added.hpp"
+#include "rules/memory/carried_graph.hpp"
+#include "rules/memory/reset_lists.hpp"
 #include "rules/memory/second_backward.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/provenance.hpp"
@@ -27,140 +28,6 @@ using values::Kind;
 using values::Operation;
 
 namespace {
-
-// What the backward is made of, on each way that it may have been computed.
-std::vector<const values::TensorState*> states_of(const OperationEvent& backward) {
-  std::vector<const values::TensorState*> found;
-  const auto add = [&](Value value, const auto& again, int depth) -> void {
-    if (value.is(Kind::choice) && depth < values::most_choices) {
-      again(value.as<values::Choice>()->yes, again, depth + 1);
-      again(value.as<values::Choice>()->no, again, depth + 1);
-    } else if (value.is(Kind::tensor)) {
-      found.push_back(value.as<values::Tensor>()->now());
-    }
-  };
-  if (const values::TensorState* state = backward.self_state())
-    found.push_back(state);
-  else
-    add(backward.self, add, 0);
-  return found;
-}
-
-// The decisions of the program under which it happens. That there was an iteration before, by which a carried
-// state is none or a tensor, is no decision.
-std::size_t decisions(const Record& record, const TrainingEvent& each) {
-  return static_cast<std::size_t>(std::ranges::count_if(each.turns, [&](const Turn& turn) {
-    const symbolic::Cond condition = turn.branch->condition;
-    return turn.branch->stmt || !condition ||
-        record.symbols.form(condition) != symbolic::Context::Form::opaque ||
-        record.symbols.text(condition) != "?";
-  }));
-}
-
-// Marks of what the iterations before have left, of this loop or of the loops within it.
-std::set<const Object*> carried_marks(const TrainingLoop& loop, bool within) {
-  std::set<const Object*> marks;
-  for (const TrainingEvent& each : loop.training_root->all)
-    if (!each.loops.empty() && each.event->row->operation == Operation::kept && !each.event->place &&
-        (within ? each.loops.back() != loop.loop && each.in(loop.loop) : each.loops.back() == loop.loop))
-      marks.insert(each.event->arguments[0].object());
-  return marks;
-}
-
-bool meets(const values::Graph& graph, const std::set<const Object*>& marks) {
-  return std::ranges::any_of(graph, [&](const Object* source) { return marks.contains(source); });
-}
-
-// Is the loss computed from what the iterations before have left? Those of a loop within, as over the layers
-// of a model, are of one iteration.
-bool is_of_earlier(const Record& record, const TrainingLoop& loop, const values::TensorState& loss) {
-  if (!record.earlier || !loss.graph.contains(record.earlier)) return false;
-  return meets(loss.graph, carried_marks(loop, false)) || !meets(loss.graph, carried_marks(loop, true));
-}
-
-// The loss of each iteration is computed from what the iterations before have left, with its history.
-void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
-  std::size_t conditions = decisions(record, *loop.backward);
-  const std::set<const Object*> marks = carried_marks(loop, false);
-  if (marks.empty()) return;
-  for (const TrainingEvent& each : loop.training_root->all)
-    if (!each.loops.empty() && each.loops.back() == loop.loop)
-      conditions = std::min(conditions, decisions(record, each));
-  for (const TrainingEvent& each : loop.training_root->all) {
-    const OperationEvent& backward = *each.event;
-    if (backward.row->operation != Operation::backward || each.loops.empty() ||
-        each.loops.back() != loop.loop)
-      continue;
-    // Of several rounds together it goes through what no backward has freed yet.
-    if (loop.loop->unrolled && !loop.everywhere.contains({backward.place.chunk, backward.place.span.end}))
-      continue;
-    // Nothing is left in the first iteration, so that there it may be computed otherwise.
-    const auto losses = states_of(backward);
-    const auto carried = std::ranges::find_if(losses, [&](const values::TensorState* loss) {
-      return loss->requires_grad == values::Known::yes && meets(loss->graph, marks);
-    });
-    // After a condition it may be of several rounds together.
-    if (carried == losses.end() || losses.size() > 2 || each.in_handler ||
-        decisions(record, each) > conditions)
-      continue;
-    const auto keeps = [&](std::string_view flag) {
-      const Value given = argument(backward, flag);
-      return given && truth(record, given) != Answer::no;
-    };
-    if (keeps("retain_graph") || keeps("create_graph")) continue;
-    if (!once(backward.place)) continue;
-    Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
-        "This loss is computed from what the previous iteration left, with its history, and that iteration's backward has freed what the graph saved: PyTorch raises "
-        "\"Trying to backward through the graph a second time\". Carry over the value alone, with `.detach()`.");
-    if (finding) report.relate(*finding, loop.loop->place, "from the second iteration on");
-  }
-}
-
-// Does the text of the function show that the backward has nothing of the sum, nor of what is computed from
-// it?
-bool is_of_another(const Record& record, std::string_view sum, Place kept, const interpreter::CallSite* calls,
-    const OperationEvent& backward) {
-  if (kept.chunk != backward.place.chunk || calls != backward.calls) return false;
-  const std::uint32_t chunk = kept.chunk;
-  const auto path = enclosing(*record.chunk(kept).chunk->stmt, kept.span);
-  const Stmt* around = record.chunk(kept).chunk->stmt;
-  for (const Enclosing& each : path)
-    if (each.stmt->kind == StmtKind::function) around = each.stmt;
-  std::set<std::string_view> of_sum = {sum};
-  const auto reads = [&](const Expr& expr) {
-    bool any = false;
-    for_each_expression(expr, [&](const Expr& part) {
-      any = any ||
-          ((part.kind == ExprKind::name || part.kind == ExprKind::attribute) &&
-              of_sum.contains(record.text({chunk, part.span})));
-    });
-    return any;
-  };
-  const auto note = [&](const Expr& target) {
-    if (target.kind == ExprKind::name || target.kind == ExprKind::attribute)
-      of_sum.insert(record.text({chunk, target.span}));
-    for_each_expression(target, [&](const Expr& part) {
-      if (part.kind == ExprKind::name) of_sum.insert(record.text({chunk, part.span}));
-    });
-  };
-  for (std::size_t before = 0; before != of_sum.size();) {
-    before = of_sum.size();
-    for_each_statement(*around, [&](const Stmt& stmt) {
-      if (stmt.kind == StmtKind::assign && as<AssignStmt>(stmt).value && reads(*as<AssignStmt>(stmt).value))
-        for (const Expr* target : as<AssignStmt>(stmt).targets) note(*target);
-      if (stmt.kind == StmtKind::aug_assign && reads(*as<AugAssignStmt>(stmt).value))
-        note(*as<AugAssignStmt>(stmt).target);
-    });
-  }
-  // Of a loss that is not seen it is found by its place.
-  bool found = false, of = false;
-  for_each_expression(*around, [&](const Expr& expr) {
-    if (expr.kind != ExprKind::call || !(expr.span == backward.place.span)) return;
-    found = true;
-    of = of || reads(expr);
-  });
-  return found && !of;
-}
 
 // Is the sum a variable of its function that is not given back, and the backward made in another function
 // that this one does not call?
@@ -327,84 +194,6 @@ void look_for_unused_history(const Record& record, Report& report, Once& once) {
   }
 }
 
-// The name whose backward it is, as `loss` of `loss.backward()`; null: another expression.
-const Expr* name_of(const Record& record, const OperationEvent& backward) {
-  const CallExpr* call = call_at(record, backward.place);
-  if (!call || call->function->kind != ExprKind::attribute) return nullptr;
-  const Expr* object = as<AttributeExpr>(*call->function).object;
-  return object->kind == ExprKind::name ? object : nullptr;
-}
-bool assigns(const Stmt& stmt, Name name) {
-  bool any = false;
-  for_each_statement(stmt, [&](const Stmt& part) {
-    if (part.kind == StmtKind::assign)
-      for (const Expr* target : as<AssignStmt>(part).targets)
-        any = any || (target->kind == ExprKind::name && as<NameExpr>(*target).id == name);
-  });
-  return any;
-}
-// Is the list of that name made empty before the loop, and again now and then in it?
-bool begins_anew(const Stmt& function, const Stmt& loop, Name list) {
-  bool before = false, within = false;
-  for_each_statement(function, [&](const Stmt& stmt) {
-    if (stmt.kind != StmtKind::assign) return;
-    const auto& assign = as<AssignStmt>(stmt);
-    if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name ||
-        !(as<NameExpr>(*assign.targets[0]).id == list) || assign.value->kind != ExprKind::list ||
-        !as<ListExpr>(*assign.value).elements.empty())
-      return;
-    if (!loop.span.holds(stmt.span)) {
-      before = before || stmt.span.end <= loop.span.begin;
-      return;
-    }
-    for (const Enclosing& each : enclosing(loop, stmt.span))
-      within = within || each.stmt->kind == StmtKind::if_;
-  });
-  return before && within;
-}
-
-// `losses.append(loss)` right after `loss.backward()`, to a list that now and then begins anew: two lists
-// that may be one another are nothing that the run follows.
-void look_for_lists_begun_anew(
-    const Record& record, Report& report, const TrainingLoop& training, Once& once) {
-  const OperationEvent& backward = *training.backward->event;
-  const auto path = enclosing(*record.chunk(backward.place).chunk->stmt, backward.place.span);
-  const Stmt *function = nullptr, *loop = nullptr;
-  for (const Enclosing& each : path) {
-    if (each.stmt->kind == StmtKind::function) function = each.stmt, loop = nullptr;
-    if (each.stmt->kind == StmtKind::for_ || each.stmt->kind == StmtKind::while_) loop = each.stmt;
-  }
-  const Expr* loss = function && loop && loop == training.loop->stmt ? name_of(record, backward) : nullptr;
-  if (!loss || !repeats(*training.loop)) return;
-  const Name name = as<NameExpr>(*loss).id;
-  for (std::size_t i = path.back().index + 1; i < path.back().block.size(); ++i) {
-    const Stmt& stmt = *path.back().block[i];
-    if (assigns(stmt, name)) return;
-    if (stmt.kind != StmtKind::expression || as<ExpressionStmt>(stmt).value->kind != ExprKind::call) continue;
-    const auto& call = as<CallExpr>(*as<ExpressionStmt>(stmt).value);
-    if (call.arguments.size() != 1 || call.arguments[0]->kind != ExprKind::name ||
-        !(as<NameExpr>(*call.arguments[0]).id == name) || call.function->kind != ExprKind::attribute)
-      continue;
-    const auto& method = as<AttributeExpr>(*call.function);
-    if (!says(method.attribute.text(), Says::collecting) || method.object->kind != ExprKind::name ||
-        !begins_anew(*function, *loop, as<NameExpr>(*method.object).id))
-      continue;
-    const Place place{backward.place.chunk, call.span};
-    const std::string list(as<NameExpr>(*method.object).id.text()), kept(name.text());
-    const bool used = std::ranges::any_of(training.training_root->all, [&](const TrainingEvent& each) {
-      return each.event->row->operation == Operation::backward && !(each.event->place == backward.place) &&
-          !is_of_another(record, list, place, backward.calls, *each.event);
-    });
-    if (used || !once(place)) continue;
-    Finding* finding = report.add(Severity::warning, place, backward.calls,
-        code(list) + " collects " + code(kept) +
-            " with all that it was computed from, so the memory of every iteration stays in use until it is reset. Keep the value alone: " +
-            code(kept + ".detach()") + ".");
-    if (finding)
-      report.relate(*finding, backward.place, "this backward needs the history, and nothing after it does");
-  }
-}
-
 // Is each iteration that of another model, which steps an optimizer of its own? Then there are as many as
 // models, and not as many as batches.
 bool over_optimizers(const Record& record, const TrainingLoop& loop) {
@@ -478,8 +267,8 @@ bool is_freed(const TrainingLoop& loop, const OperationEvent& event, const value
   });
 }
 
-// " whenever `args.amp`": what is added under a choice of the program.
-std::string whenever(const Record& record, Value under) {
+// " when `args.amp`": what is added under a choice of the program.
+std::string when_text(const Record& record, Value under) {
   const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
   return text == "?" ? std::string() : " when " + code(text);
 }
@@ -492,7 +281,7 @@ void check(const Record& record, Report& report) {
   for (const TrainingLoop& loop : training_loops(training, true)) {
     look_for_second_backward(record, report, loop, once);
     if (over_optimizers(record, loop)) continue;
-    look_for_lists_begun_anew(record, report, loop, once);
+    look_for_reset_lists(record, report, loop, once);
     for (const TrainingEvent& each : loop.training_root->all) {
       const OperationEvent& event = *each.event;
       if (event.row->operation != Operation::kept || !event.place || each.loops.empty() ||
@@ -530,7 +319,7 @@ void check(const Record& record, Report& report) {
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
               " with all that it was computed from, so the " + (freed ? "graph" : "memory") +
               " of every iteration stays in use" + (begins_anew ? " until it is reset" : "") +
-              whenever(record, under) +
+              when_text(record, under) +
               ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
               code(kept + ".detach()") + ".");
       if (!finding) continue;
