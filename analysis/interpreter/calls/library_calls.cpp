@@ -470,7 +470,8 @@ static bool is_left_open(symbolic::Context& symbols, Cond alternatives, Cond by)
 }
 
 // Is the opposite of a part of the condition taken as well, as the program writes it? A setting that is asked
-// again is mostly as it was, though unseen code may have changed it; what is drawn anew is not.
+// again is mostly as it was, though unseen code may have changed it; what is drawn anew is not. Such a
+// setting is another symbol then: its text is all that the two questions have in common.
 static bool is_denied(symbolic::Context& symbols, Cond condition, std::span<const Cond> taken) {
   const auto operands = symbols.operands(condition);
   const std::vector<Cond> parts = symbols.form(condition) == symbolic::Context::Form::conjunction

@@ -1,3 +1,6 @@
+// What clears the gradients and computes them is asked of the run. What steps the optimizer is asked of the
+// text of the whole program: an optimizer that a function is given is another value in each function that is
+// run by itself, so no event of one tells of that of another, and code that is handed it leaves none.
 #include "rules/training/never_stepped.hpp"
 
 #include "rules/name_hints.hpp"

@@ -319,6 +319,7 @@ bool may_be_module(Call& call, Value value) {
       !unknown.state.value;
 }
 // Do the methods of the class ask whether the attribute is more or less than something? Then it is no module.
+// The text tells it, as they run only after the constructor that sets it.
 bool is_measured(const values::Class& cls, std::string_view attribute) {
   bool measured = false;
   for (const values::Class* each : cls.order)
