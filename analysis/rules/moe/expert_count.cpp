@@ -37,6 +37,13 @@ std::optional<Choice> choice_of(const Record& record, const TensorState* state) 
   return Choice{state, &made, *width, dim};
 }
 
+// What is done with the experts, and what becomes of those that are chosen beyond them.
+struct Use {
+  std::string_view verb, beyond;
+};
+constexpr Use has_room{"has room for ", " is out of range."}, holds{"holds ", " is out of range."},
+    weighs{"weighs ", " is lost silently."}, goes_through{"goes through ", " is dropped silently."};
+
 std::string experts(std::int64_t from, std::int64_t to) {
   return from == to ? "expert " + std::to_string(from)
                     : "experts " + std::to_string(from) + " to " + std::to_string(to);
@@ -55,7 +62,7 @@ public:
       const auto choice = choice_of(record_, input(*each.made));
       const auto classes = number(record_, argument(*each.made, "num_classes"));
       if (choice && classes && *classes > 0)
-        judge(*each.made, *choice, static_cast<std::int64_t>(*classes), "has room for ");
+        judge(*each.made, *choice, static_cast<std::int64_t>(*classes), has_room);
     }
     // Weights of all experts in one tensor, of which those chosen are picked.
     for (const Origin& each : provenance_.of_semantics(OpSemantics::picked)) {
@@ -70,7 +77,7 @@ public:
       if (!index.is(Kind::tensor)) continue;
       const auto choice = choice_of(record_, index.as<values::Tensor>()->now());
       const auto held = size_of(record_, whole->shape.dims.front());
-      if (choice && held) judge(*each.made, *choice, *held, "holds ");
+      if (choice && held) judge(*each.made, *choice, *held, holds);
     }
   }
 
@@ -120,7 +127,7 @@ private:
         continue;
       judge(*picked.at.made,
           Choice{picked.from, picked.from->made ? picked.from->made : picked.at.made, *width, dim},
-          static_cast<std::int64_t>(picked.numbers.size()), "weighs ");
+          static_cast<std::int64_t>(picked.numbers.size()), weighs);
     }
   }
   // `selected == i` for the experts one after the other.
@@ -174,20 +181,18 @@ private:
       if (!looked.whole || looked.numbers.size() < 2 || looked.numbers.front() != 0 ||
           looked.numbers.back() + 1 != static_cast<std::int64_t>(looked.numbers.size()))
         continue;
-      judge(*looked.at, looked.choice, static_cast<std::int64_t>(looked.numbers.size()), "goes through ");
+      judge(*looked.at, looked.choice, static_cast<std::int64_t>(looked.numbers.size()), goes_through);
     }
   }
 
-  void judge(const Producer& at, const Choice& choice, std::int64_t held, const std::string& verb) {
+  void judge(const Producer& at, const Choice& choice, std::int64_t held, const Use& use) {
     if (held == choice.width || !once_(at.born)) return;
     std::string message = "The router scores " + count(choice.width) + ", and " +
-        values::code(text_of(record_, at)) + " " + verb + count(held) + ": ";
-    message += held < choice.width ? "what is sent to " + experts(held, choice.width - 1) +
-            (verb == "goes through "    ? " is dropped silently."
-                    : verb == "weighs " ? " is lost silently."
-                                        : " is out of range.")
-                                   : experts(choice.width, held - 1) +
-            (held - choice.width == 1 ? " is" : " are") + " never chosen and never trained.";
+        values::code(text_of(record_, at)) + " " + std::string(use.verb) + count(held) + ": ";
+    message += held < choice.width
+        ? "what is sent to " + experts(held, choice.width - 1) + std::string(use.beyond)
+        : experts(choice.width, held - 1) + (held - choice.width == 1 ? " is" : " are") +
+            " never chosen and never trained.";
     if (Finding* finding = report_.add(Severity::warning, at.born, at.calls, message)) {
       relate_origin(
           report_, *finding, choice.dim, "the router's " + std::to_string(choice.width) + " come from here");

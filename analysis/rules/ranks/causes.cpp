@@ -12,7 +12,7 @@ bool CauseSearch::explain(Mismatch& mismatch) {
   // Groups are made first: what is wrong there comes before what it leads to.
   auto incomplete = simulator_.incomplete();
   std::stable_sort(incomplete.begin(), incomplete.end(),
-      [](const auto& a, const auto& b) { return (a.first == "world") > (b.first == "world"); });
+      [](const auto& a, const auto& b) { return (a.first == world_group) > (b.first == world_group); });
   for (const auto& [group, i] : incomplete) {
     const auto& there = simulator_.meeting(group, i);
     for (const int member : simulator_.members(group)) {
@@ -145,7 +145,7 @@ bool CauseSearch::knows_group(
   if (!exit_of(owner, other, extra).leaving) return false;
   for (std::size_t i = 0; i < extra.comm; ++i) {
     const CommEvent& comm = view_.trace(owner).comms[i];
-    if (comm.what == CommEvent::What::collective && comm.group != "world" && comm.members == members)
+    if (comm.what == CommEvent::What::collective && comm.group != world_group && comm.members == members)
       return true;
   }
   return false;

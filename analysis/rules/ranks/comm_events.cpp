@@ -64,7 +64,7 @@ void CommRecorder::describe(CommEvent& comm, const values::TensorState* state) c
 // The group, if it is known; else false.
 bool CommRecorder::group_of(Value group, CommEvent& comm) {
   const auto whole = [&] {
-    comm.group = "world";
+    comm.group = world_group;
     for (int rank = 0; rank < world_; ++rank) comm.members.push_back(rank);
     return true;
   };
@@ -123,7 +123,7 @@ bool CommRecorder::add(const OperationEvent& event, const std::vector<std::size_
   if (event.row->operation == Operation::slow) {
     work(event, made);
   } else if (event.row->operation == Operation::group_settings) {
-    note_limit(event, "world");
+    note_limit(event, std::string(world_group));
   } else if (event.row->operation == Operation::await) {
     made.what = CommEvent::What::await;
     made.name = "wait";
@@ -182,7 +182,7 @@ void CommRecorder::collective(
     CommEvent own;
     if (group_of(event.result, own)) {
       made.made = own.members;
-      const std::string text = own.group == "world" ? "all" : own.group;
+      const std::string text = own.group == world_group ? "all" : own.group;
       groups_[object] = {text + " #" + std::to_string(groups_made_[text]++), own.members};
       note_limit(event, groups_[object].first);
       for (const int member : own.members)

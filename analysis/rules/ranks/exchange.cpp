@@ -40,8 +40,8 @@ bool stands_for_many(const RankTrace& trace, const CommEvent& comm) {
 
 // Does the rank send to all others there?
 std::optional<PeerMessages::Channel> broadcasts(const CommEvent& comm, int rank) {
-  if (comm.what != CommEvent::What::collective || comm.group != "world" || comm.starts || comm.root != rank ||
-      !comm.root_where.empty())
+  if (comm.what != CommEvent::What::collective || comm.group != world_group || comm.starts ||
+      comm.root != rank || !comm.root_where.empty())
     return std::nullopt;
   return libraries::broadcast_of(*comm.event->row, rank);
 }
@@ -133,7 +133,7 @@ void exchange_contents(Runs& runs, int world, const Root& root) {
           const auto broadcast = sender == rank || !asking.contains(rank) ? std::nullopt
                                                                           : broadcasts(comm, sender);
           if (!broadcast &&
-              (comm.what != CommEvent::What::send || comm.peer != rank || comm.group != "world"))
+              (comm.what != CommEvent::What::send || comm.peer != rank || comm.group != world_group))
             continue;
           const auto& sent =
               made->sent[broadcast ? *broadcast : PeerMessages::Channel{sender, comm.tag}].emplace_back(

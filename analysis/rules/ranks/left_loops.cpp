@@ -70,7 +70,7 @@ bool left_by_own_data(const JobView& view, Mismatch& mismatch) {
           mismatch.key = exit.site;
           mismatch.place = exit.place;
           mismatch.calls = exit.calls;
-          mismatch.detail = Parting{mine.place, exit.kind, 0, waits->group == "world"};
+          mismatch.detail = Parting{mine.place, exit.kind, 0, waits->group == world_group};
           mismatch.event = view.of_main(*waits);
           mismatch.text =
               "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " +
@@ -256,7 +256,7 @@ bool left_by_rank(const JobView& view, Mismatch& mismatch) {
           mismatch.key = exit.site;
           mismatch.place = exit.place;
           mismatch.calls = exit.calls;
-          mismatch.detail = Parting{by->place, exit.kind, 0, waits->group == "world"};
+          mismatch.detail = Parting{by->place, exit.kind, 0, waits->group == world_group};
           mismatch.event = view.of_main(*waits);
           mismatch.ranks = {rank};
           mismatch.text = "Only rank " + std::to_string(rank) +

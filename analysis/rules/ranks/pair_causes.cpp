@@ -107,13 +107,13 @@ bool CauseSearch::Pair::by_own_choice() {
   if (!guard->local || guard->unseen || !search.view_.of_own_data(guard->place)) return search.refuse();
   mismatch.cause = Cause::local;
   const auto [where, calls] = CauseSearch::seen_from(comm, *guard);
-  mismatch.make<Parting>().whole_job = group == "world";
+  mismatch.make<Parting>().whole_job = group == world_group;
   return search.tell_local(guard->place, where, calls, owner, other, comm, mismatch);
 }
 
 bool CauseSearch::Pair::is_of_smaller_group() const {
   const PathExit* left_by = search.exit_of(owner, other, extra).leaving;
-  return group == "world" && search.is_subgroup(entering) && !(left_by && left_by->fails) &&
+  return group == world_group && search.is_subgroup(entering) && !(left_by && left_by->fails) &&
       !search.knows_group(owner, other, extra, entering);
 }
 
@@ -166,7 +166,7 @@ bool CauseSearch::Pair::by_attempt() {
 
 bool CauseSearch::Pair::by_exit(const Exit& way) {
   const auto& [exit, condition, own_condition] = way;
-  mismatch.detail = Parting{condition, exit->kind, static_cast<int>(left.size()), group == "world"};
+  mismatch.detail = Parting{condition, exit->kind, static_cast<int>(left.size()), group == world_group};
   if (exit->fails) mismatch.severity = Severity::information;
   if (own_condition) {
     if (!search.view_.of_own_data(condition)) return search.refuse();

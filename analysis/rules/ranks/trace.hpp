@@ -47,6 +47,9 @@ struct Iteration {
   std::size_t turns = 0;  // the decisions around the loop
 };
 
+// The name of the group of all ranks, among those that the traces have.
+constexpr std::string_view world_group = "world";
+
 struct CommEvent {
   enum class What : std::uint8_t { collective, send, receive, await };
   What what = What::collective;
@@ -65,7 +68,7 @@ struct CommEvent {
   bool starts = false;                // and is waited for later, by `request`
   const values::Object* request = nullptr;
   // Of collectives.
-  std::string group;  // the same text for the same group
+  std::string group;  // the same text for the same group; of all ranks: world_group
   std::vector<int> members;
   std::optional<std::int64_t> root;
   std::string root_where;  // the condition under which it is that one; empty: it is no other

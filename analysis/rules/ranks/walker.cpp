@@ -1,7 +1,6 @@
 #include "rules/ranks/communication.hpp"
 
 #include "rules/ranks/rank_walker.hpp"
-#include "rules/shape/refusal_text.hpp"
 
 #include "rules/ranks/balance.hpp"
 #include "rules/source.hpp"
@@ -114,8 +113,9 @@ Left RankWalker::walk(const Block& block) {
     case EventKind::problem: {
       const auto& problem = static_cast<const ProblemEvent&>(*event);
       if (problem.problem == values::ProblemKind::unbound)
-        trace_.missing.push_back({name_in(problem), runs_.site(own_, event->place, event->calls),
-            runs_.translate(own_, event->place), runs_.translate(own_, event->calls), turns_});
+        trace_.missing.push_back({std::string(syntax::as<syntax::NameExpr>(*problem.node).id.text()),
+            runs_.site(own_, event->place, event->calls), runs_.translate(own_, event->place),
+            runs_.translate(own_, event->calls), turns_});
       break;
     }
     }
