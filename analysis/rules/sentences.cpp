@@ -1,5 +1,7 @@
 #include "rules/sentences.hpp"
 
+#include "values/shape_text.hpp"
+
 #include <cctype>
 
 namespace stepzero::rules {
@@ -39,6 +41,15 @@ std::string as_sentences(std::string message) {
   if (std::string_view(".?!").find(message[end]) == std::string_view::npos && !message.ends_with("…"))
     message += '.';
   return message;
+}
+
+std::string in_code(const std::vector<std::string_view>& texts, std::string_view word) {
+  std::string list;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) list += i + 1 < texts.size() ? ", " : " " + std::string(word) + " ";
+    list += values::code(texts[i]);
+  }
+  return list;
 }
 
 }  // namespace stepzero::rules

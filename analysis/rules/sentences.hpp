@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stepzero::rules {
 
@@ -15,5 +16,10 @@ std::size_t end_of_first_sentence(const std::string& message);
 std::string with_condition(std::string message, const std::string& condition);
 // The message with a capital at its beginning, unless it begins with code, and one end mark.
 std::string as_sentences(std::string message);
+// "`a`, `b` or `c`": texts as code, the last one after the word.
+std::string in_code(const std::vector<std::string_view>& texts, std::string_view word = "or");
+template <class Range> std::string in_code(const Range& texts, std::string_view word = "or") {
+  return in_code(std::vector<std::string_view>(std::begin(texts), std::end(texts)), word);
+}
 
 }  // namespace stepzero::rules

@@ -81,7 +81,7 @@ void tell_of_launch(const Launch& launch, const std::vector<StandingFindings::On
   });
   for (rules::Finding& finding : findings) {
     finding.severity = std::max(finding.severity, rules::Severity::warning);
-    finding.message = "As launched by " + launch.name + ": " + finding.message;
+    finding.message = "As launched by `" + launch.name + "`: " + finding.message;
     finding.related.push_back({{launch.path, {launch.begin, launch.end}}, "launched here"});
     // What mends one launch may break another.
     finding.fixes.clear();

@@ -151,7 +151,7 @@ private:
     say((is_here(event.place) ? "  a problem here: "
                               : "  a problem that a call here leads to, at " + at(event.place) + ": ") +
         rules::text_of(record_, event) + after(way));
-    if (event.assumption) say("    whenever " + words(event.assumption));
+    if (event.assumption) say("    when " + words(event.assumption));
     if (const auto silence = rules::silence_of(record_, event, root, rules::text_of(record_, event));
         !silence.empty())
       say("    not told: " + std::string(silence));

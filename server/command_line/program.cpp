@@ -131,7 +131,7 @@ private:
     pipe->excludes(stdio);
     command
         ->add_option(
-            "--clientProcessId", editor_process_, "End with the process of this number: the editor's")
+            "--clientProcessId", editor_process_, "Exit when the process with this ID, the editor, has ended")
         ->type_name("PID");
   }
 
@@ -143,7 +143,8 @@ private:
       command->add_option(name, into, help)->type_name("RULE,...")->allow_extra_args(false);
     };
     add_list("--select", select_, "Only these rules or families");
-    add_list("--ignore", ignore_, "Not these rules or families, besides those that the settings ignore");
+    add_list(
+        "--ignore", ignore_, "Leave out these rules or families, as well as those that the settings ignore");
     const std::vector<std::string> severities = {"error", "warning", "information", "hint"};
     command->add_option("--min-severity", min_severity_, "Leave out what is less severe")
         ->type_name(joined(severities, "|"))
@@ -155,7 +156,7 @@ private:
     command->add_flag("--diff", diff_, "Print what --fix would change, and change nothing");
     command->add_flag("--statistics", statistics_, "Say on standard error where the time went");
     command->add_flag("--no-cache", no_cache_, "Check every file, and keep nothing in .stepzero_cache");
-    command->add_flag("--watch", watch_, "Check again whenever a file changes, until Ctrl-C");
+    command->add_flag("--watch", watch_, "Check again when a file changes, until Ctrl-C");
     command->add_option("--baseline", baseline_, "Leave out the findings that this file holds")
         ->type_name("FILE");
     command
@@ -166,7 +167,7 @@ private:
         ->type_name("REVISION");
     command
         ->add_option(
-            "--why-silent", why_, "Tell which runs come to a line, and what keeps the rules from judging it")
+            "--why-silent", why_, "Tell which runs reach a line, and what keeps the rules from judging it")
         ->type_name("FILE:LINE");
     command->footer("Exit status: 0 nothing found, 1 findings, 2 wrong usage or unreadable input.");
   }

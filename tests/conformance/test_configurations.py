@@ -232,7 +232,7 @@ def test_a_program_that_starts_another_gives_it_its_arguments(start, tmp_path):
     client.open(script, SCRIPT)
     client.idle()
     (found,) = client.diagnostics(script)
-    assert "As launched by go.py:3" in found["message"]
+    assert "As launched by `go.py:3`" in found["message"]
     client.open(other, launcher)
     client.change(other, 2, launcher.replace("30", "32"))
     client.diagnostics(other, 2)

@@ -38,7 +38,7 @@ std::span<const CalledMethod> called_methods() {
           .package = "transformers",
           .since = "4.46",
           .why =
-              "Since 4.46 the Trainer calls `compute_loss` with `num_items_in_batch=`, which this one does not take: TypeError in the first step. Add the parameter `num_items_in_batch=None`."},
+              "Since 4.46 the Trainer calls `compute_loss` with `num_items_in_batch=`, which this one does not take: `TypeError` in the first step. Add the parameter `num_items_in_batch=None`."},
   };
   return methods;
 }

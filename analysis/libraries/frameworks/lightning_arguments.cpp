@@ -3,6 +3,7 @@
 #include "interpreter/reasons.hpp"
 
 #include "syntax/spelling.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -206,7 +207,7 @@ void judge_text(const Argument& argument, const LightningSetting& setting, std::
     meant = {};
   if (!argument.is_closed && meant.empty()) return;
   std::string listed;
-  for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);
+  for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + values::code(each);
   into.push_back({at, {},
       meant.empty() ? why<Reason::not_known_to_lightning>(setting.name, setting.text, listed)
                     : why<Reason::other_known_to_lightning>(setting.name, setting.text, meant),

@@ -10,7 +10,7 @@ struct Autocast {
   const interpreter::Around* around = nullptr;
   const Instance* manager = nullptr;
   Answer enabled = Answer::unknown;
-  std::string when;  // " whenever use_amp" if that is what decides
+  std::string when;  // " when `use_amp`" if that is what decides
   values::Dtype dtype = values::Dtype::unknown;
   std::string_view device;         // "cuda", "cpu", …; empty if not known
   bool without_gradients = false;  // it stands inside no_grad

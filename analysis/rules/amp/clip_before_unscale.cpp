@@ -91,7 +91,7 @@ void check(const Record& record, Report& report) {
         std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") +
             " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +
             (clips ? ", so the limit is far smaller than it looks."
-                   : ", so the number is far too large and jumps whenever the scale changes.") +
+                   : ", so the number is far too large and jumps when the scale changes.") +
             " Call " + code(scaler + ".unscale_(" + (optimizer.empty() ? "optimizer" : optimizer) + ")") +
             " first.");
     if (!finding) continue;
@@ -124,7 +124,7 @@ extern constexpr Rule rule = complete({
     .summary = "gradients are clipped, or their size is read, while they carry the GradScaler's scale",
     .why =
         "After `scaler.scale(loss).backward()` the gradients are multiplied by the loss scale, 65,536 at first. Clipping them to 1.0 "
-        "clips the real gradients to 1/65,536, and to something else whenever the scale changes: with an optimizer like SGD training "
+        "clips the real gradients to 1/65,536, and to something else when the scale changes: with an optimizer like SGD training "
         "stands still (measured: clipped to 1.0, gradients with norms of 50 and of 0.01 both reach the step with 1.53e-05). `scaler.unscale_(optimizer)` divides them first; `scaler.step` knows that it was called and does not divide "
         "again. A norm of gradients that is logged before it is 65,536 times too large, and jumps with the scale.",
     .wrong = "scaler.scale(loss).backward()\n"

@@ -94,7 +94,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a GradScaler that is made anew in each iteration of a loop",
     .why =
-        "A GradScaler begins with a scale of 65536 and halves it whenever gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
+        "A GradScaler begins with a scale of 65536 and halves it when gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
         "epoch it begins at 65536 again and skips the same steps again. Made for each step it never learns: where 65536 is too much, no step is ever made.",
     .wrong = "for epoch in range(epochs):\n"
              "    scaler = torch.amp.GradScaler()\n"

@@ -256,7 +256,7 @@ extern constexpr Rule rule = complete({
     .summary = "settings of rotary scaling lack a key, have one that is not read, or contradict themselves",
     .why =
         "rope_scaling (rope_parameters since transformers 5) has keys that depend on its kind: linear and dynamic need factor; yarn needs factor; longrope needs short_factor "
-        "and long_factor with a number for each pair; llama3 needs factor, original_max_position_embeddings, low_freq_factor and high_freq_factor. A missing key raises KeyError, "
+        "and long_factor with a number for each pair; llama3 needs factor, original_max_position_embeddings, low_freq_factor and high_freq_factor. A missing key raises `KeyError`, "
         "a key that is not read changes nothing without a word, and the model is then trained or evaluated with other positions than was thought.",
     .wrong =
         "rope_scaling = {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": 4.0, \"high_freq_factor\": 1.0}\n",

@@ -18,7 +18,7 @@ extern constexpr Rule rule = complete({
     .summary = "a function of the program is called with arguments that it does not take",
     .why =
         "Python holds a call against the signature before anything runs: an argument that is missing, that the function does not have, "
-        "that is given twice, or one too many raises TypeError at the call. In training code that call often comes hours into the job: "
+        "that is given twice, or one too many raises `TypeError` at the call. In training code that call often comes hours into the job: "
         "the evaluation, the saving, the last epoch.",
     .wrong = "def evaluate(model, loader, device):\n"
              "    ...\n"

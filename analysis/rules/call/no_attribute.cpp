@@ -18,7 +18,7 @@ extern constexpr Rule rule = complete({
     .summary = "an attribute or method is asked of an object whose class has none of that name",
     .why =
         "A letter that is wrong in `self.hidden_size` is no error of Python's before the line runs: in a forward after the model was built, in an evaluation after the first "
-        "epoch, in the saving at the end of the job. Then it raises AttributeError.",
+        "epoch, in the saving at the end of the job. Then it raises `AttributeError`.",
     .wrong = "class Net(nn.Module):\n"
              "    def __init__(self, width):\n"
              "        super().__init__()\n"

@@ -93,7 +93,7 @@ extern constexpr Rule rule = complete({
     .summary = "a key is asked of a dict that has none of that name",
     .why =
         "A data set gives samples as dicts, a loader makes batches of the same keys, a model answers with a dict, and a checkpoint is one: who reads another name than the one that was "
-        "written gets KeyError, at the first batch, or after the first epoch.",
+        "written gets `KeyError`, at the first batch, or after the first epoch.",
     .wrong = "sample = {\"input\": x, \"label\": y}\n"
              "loss = criterion(model(sample[\"inputs\"]), sample[\"label\"])\n",
     .right = "sample = {\"input\": x, \"label\": y}\n"

@@ -438,7 +438,7 @@ extern constexpr Rule rule = complete({
     .summary = "a checkpoint is read with other keys, names or sizes than it was saved with",
     .why =
         "A checkpoint is only read when a job starts again, often days later, so a name that differs between the saving and the loading side is found at the worst "
-        "moment: KeyError for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
+        "moment: `KeyError` for a key of the dict, \"Missing key(s) in state_dict\" for parameters whose names carry the `module.` of DistributedDataParallel on one side only, "
         "\"size mismatch\" for a layer of another size, and \"Missing key(s)\" of everything where the model is given the whole dict of several states. With `strict=False` names that differ are skipped without a word, and the model keeps its random weights. Between two models of the program the same holds at once, and is an error.",
     .wrong = "torch.save({\"model\": model.state_dict(), \"epoch\": epoch}, \"last.pt\")\n"
              "checkpoint = torch.load(\"last.pt\")\n"

@@ -1,6 +1,7 @@
 // config/accelerate: what `accelerate launch` refuses, or passes over, in its configuration.
 #include "rules/config/accelerate_help.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -65,11 +66,9 @@ void check_choice(const Node& root, std::string_view key, Severity severity, Doc
   const Node* value = root.at(key);
   // Names that older versions had stay what they were.
   if (!value || !value->is(Node::Kind::text) || is_known(key, value->text) || value->text == "TPU") return;
-  std::string choices;
-  for (const std::string_view each : names_of(key))
-    choices += (choices.empty() ? "" : ", ") + std::string(each);
   report.add(severity, value->span,
-      "`" + std::string(key) + "` is one of " + choices + "; accelerate refuses \"" + value->text + "\"");
+      "`" + std::string(key) + "` takes " + in_code(names_of(key)) + "; accelerate refuses \"" + value->text +
+          "\"");
 }
 
 // What DeepSpeed's own file says is said there alone: DeepSpeedPlugin of accelerate 1.15 raises over these
@@ -84,7 +83,7 @@ void check_stage(const Node& root, DocumentReport& report) {
   const Node* stage = deepspeed ? deepspeed->at("zero_stage") : nullptr;
   if (stage && stage->is(Node::Kind::integer) && (stage->integer < 0 || stage->integer > 3))
     report.add(Severity::warning, stage->span,
-        "`zero_stage` is one of 0, 1, 2, 3; DeepSpeed refuses " + std::to_string(stage->integer) +
+        "`zero_stage` takes 0, 1, 2 or 3; DeepSpeed refuses " + std::to_string(stage->integer) +
             ", unless the launch gives another `--zero_stage`");
 }
 
@@ -138,11 +137,9 @@ void check_fsdp(const Node& root, DocumentReport& report) {
     const std::vector<std::string_view> known = rules::accelerate::values_of("fsdp_config", "fsdp_" + name);
     const bool is_number = !upper.empty() && upper.find_first_not_of("0123456789") == std::string::npos;
     if (is_number || upper == "NONE" || std::find(known.begin(), known.end(), upper) != known.end()) continue;
-    std::string listed;
-    for (const std::string_view each : known) listed += (listed.empty() ? "" : ", ") + std::string(each);
     const std::string_view meant = documents::nearest(upper, known);
     Finding& finding = report.add(Severity::error, given->span,
-        "`" + at(name)->key + "` is one of " + listed + "; accelerate refuses \"" + given->text + "\"" +
+        "`" + at(name)->key + "` takes " + in_code(known) + "; accelerate refuses \"" + given->text + "\"" +
             (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
     if (!meant.empty())
       report.fix(finding, "Write " + std::string(meant), documents::is_typo(upper, meant), given->span,
@@ -159,7 +156,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
   }
   if (is_yes(value("activation_checkpointing_offload")) && !is_yes(value("activation_checkpointing")))
     report.add(Severity::error, at("activation_checkpointing_offload")->value.span,
-        "`fsdp_activation_checkpointing_offload` needs `fsdp_activation_checkpointing: true`: accelerate raises ValueError");
+        "`fsdp_activation_checkpointing_offload` needs `fsdp_activation_checkpointing: true`: accelerate raises `ValueError`");
   const Node* version = value("version");
   const bool is_second = version &&
       ((version->is(Node::Kind::integer) && version->integer == 2) || version->is_text("2"));
@@ -167,7 +164,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
   if (is_second && strategy && strategy->is(Node::Kind::text) && !value("reshard_after_forward") &&
       strategy->text != "FULL_SHARD" && strategy->text != "1")
     report.add(Severity::warning, strategy->span,
-        "FSDP 2 does not read `fsdp_sharding_strategy`, and shards as FULL_SHARD does. `fsdp_reshard_after_forward: false` is its SHARD_GRAD_OP");
+        "FSDP 2 does not read `fsdp_sharding_strategy`, and shards as `FULL_SHARD` does. `fsdp_reshard_after_forward: false` is its `SHARD_GRAD_OP`");
 }
 
 // The sizes of a mesh are the processes of the job.
@@ -192,7 +189,7 @@ void check_mesh(const Node& root, DocumentReport& report) {
   Finding& finding = report.add(Severity::warning, processes->span,
       "the mesh has " + factors + " = " + std::to_string(product) + " processes, and the job has " +
           std::to_string(processes->integer) +
-          ": accelerate raises ValueError, unless the launch gives another `--num_processes`");
+          ": accelerate raises `ValueError`, unless the launch gives another `--num_processes`");
   report.relate(finding, sizes->span, "the sizes of the mesh");
 }
 
@@ -212,10 +209,9 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       rank->is(Node::Kind::integer) && machines->is(Node::Kind::integer) && machines->integer > 0 &&
       rank->integer >= machines->integer) {
     Finding& finding = report.add(Severity::warning, rank->span,
-        "the ranks of " + std::to_string(machines->integer) +
-            (machines->integer == 1 ? " machine" : " machines") + " go from 0 to " +
-            std::to_string(machines->integer - 1) + ": `machine_rank` " + std::to_string(rank->integer) +
-            " is none of them");
+        "`machine_rank` " + std::to_string(rank->integer) +
+            " does not exist: machines are numbered from 0, and `num_machines` is " +
+            std::to_string(machines->integer));
     report.relate(finding, machines->span, "the machines");
   }
   check_choice(root, "distributed_type", Severity::error, report);
@@ -226,7 +222,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       machines->integer > 1 && processes->integer > 0 && processes->integer % machines->integer != 0) {
     Finding& finding = report.add(Severity::warning, processes->span,
         "`num_processes` counts those of all machines: " + std::to_string(processes->integer) +
-            " do not share out over " + std::to_string(machines->integer) + " machines");
+            " cannot be divided evenly among " + std::to_string(machines->integer) + " machines");
     report.relate(finding, machines->span, "the machines");
   }
   if (const Node* port = root.at("main_process_port");
@@ -241,7 +237,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
 extern constexpr Rule rule = complete({
     .id = "config/accelerate",
     .severity = Severity::error,
-    .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it passes over",
+    .summary = "a configuration of Accelerate that `accelerate launch` refuses, or a key that it ignores",
     .why =
         "`accelerate launch` refuses a configuration with keys that it does not know: \"The config file had unknown keys\". In `fsdp_config` it "
         "hands over what it knows and passes over the rest: a misspelled `fsdp_sharding_strategy` trains with the default, without a word. With a "

@@ -1,5 +1,7 @@
 #include "rules/config/accelerate_help.hpp"
 
+#include "rules/sentences.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -24,7 +26,7 @@ constexpr Meaning meanings[] = {
     {"", "distributed_type", "",
         "How the processes share the work: `MULTI_GPU` is DistributedDataParallel, `FSDP` and `DEEPSPEED` shard the model."},
     {"", "mixed_precision", "",
-        "The precision of autocast. What the program hands to `Accelerator(mixed_precision=…)` comes before it."},
+        "The precision of autocast. What the program passes to `Accelerator(mixed_precision=…)` overrides it."},
     {"", "num_processes", "", "All processes of all machines together, one for each GPU."},
     {"", "num_machines", "", "The machines of the job. `accelerate launch` runs once on each."},
     {"", "machine_rank", "",
@@ -116,10 +118,9 @@ const Meaning* meaning_of(std::string_view section, std::string_view name) {
 
 std::string help_of(std::string_view section, std::string_view name) {
   std::string text = "`" + std::string(name) + "`";
-  std::string listed;
-  for (const std::string_view value : values_of(section, name))
-    listed += (listed.empty() ? ": one of `" : ", `") + std::string(value) + "`";
-  text += listed + "\n\n";
+  if (const std::vector<std::string_view> values = values_of(section, name); !values.empty())
+    text += ": " + in_code(values);
+  text += "\n\n";
   if (const Meaning* meaning = meaning_of(section, name)) text += std::string(meaning->text) + "\n\n";
   return text + "Read by `accelerate launch` from " +
       (section.empty() ? "its configuration" : "`" + std::string(section) + "`") +

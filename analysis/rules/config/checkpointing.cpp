@@ -183,7 +183,7 @@ void check(const Record& record, Report& report) {
           "`checkpoint` hands keyword arguments on only with `use_reentrant=False`, and refuses `" +
               std::string(keyword->name.text()) + "`" +
               (way == Way::by_default ? " (without it the reentrant way is taken)" : "") +
-              ": ValueError. Pass `use_reentrant=False`.");
+              ": `ValueError`. Pass `use_reentrant=False`.");
     } else if (event.made && event.made->requires_grad == values::Known::yes && gives_no_gradient(event)) {
       if (!once(event.place)) return;
       finding = report.add(Severity::warning, event.place, event.calls,

@@ -60,7 +60,7 @@ void check(const Record& record, Report& report) {
             "Each micro-batch has " + std::to_string(*size) +
                 " samples, and DeepSpeed's configuration counts " + std::to_string(micro->size) + ": " +
                 micro->said +
-                ". The learning rate and the logs are then those of another batch. Make them one.");
+                ". The learning rate and the logs are then those of another batch. Make them equal.");
         if (finding) report.relate(*finding, backward.event->place, "the engine trains on these batches");
       }
     }

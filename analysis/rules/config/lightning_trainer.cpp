@@ -116,7 +116,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "arguments of Lightning's Trainer that it does not have, or refuses",
     .why =
-        "`Trainer` raises TypeError over names that it does not have, and ValueError or MisconfigurationException over a precision, a strategy or an algorithm that it does not know, a share of the "
+        "`Trainer` raises `TypeError` over names that it does not have, and `ValueError` or `MisconfigurationException` over a precision, a strategy or an algorithm that it does not know, a share of the "
         "batches above 1.0, a negative number of epochs. In a file that LightningCLI or Hydra reads the same names end the program before the data are loaded. Version 2 took away what "
         "version 1 had: `gpus`, `auto_lr_find`, `resume_from_checkpoint`. As lightning 2.6 answers.",
     .wrong = "import lightning as L\n\ntrainer = L.Trainer(max_epoch=3, precision=\"16-mixed\")\n",

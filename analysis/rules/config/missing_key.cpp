@@ -40,8 +40,8 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "a key is read that the configuration file does not have, or that has no value yet",
     .why =
-        "A key that a file of JSON or YAML lacks raises KeyError where it is read, which may be after the model was made and the data were loaded. OmegaConf raises "
-        "\"Missing key\", MissingMandatoryValue for a value of `???` that nobody gave, and InterpolationKeyError for `${…}` that names nothing. `get` of a key that is misspelled in the file "
+        "A key that a file of JSON or YAML lacks raises `KeyError` where it is read, which may be after the model was made and the data were loaded. OmegaConf raises "
+        "\"Missing key\", `MissingMandatoryValue` for a value of `???` that nobody gave, and `InterpolationKeyError` for `${…}` that names nothing. `get` of a key that is misspelled in the file "
         "raises nothing: the default trains, and what the file says is read by nobody.",
     .wrong =
         "from omegaconf import OmegaConf\n\nconfig = OmegaConf.create({\"learning_rate\": 0.1})\nprint(config.lr)\n",

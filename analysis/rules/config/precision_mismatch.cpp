@@ -1,4 +1,4 @@
-// config/precision-mismatch: a job asks its GPUs for a precision that they have not, or GPUs of several kinds
+// config/precision-mismatch: a job asks its GPUs for a precision that they lack, or GPUs of several kinds
 // for one. Reads scripts and configurations, which are text: nothing of them is run.
 #include "rules/config/precision_mismatch.hpp"
 
@@ -222,7 +222,7 @@ std::string gpus_without_bfloat16(const documents::Document& document, const lau
 extern constexpr Rule rule = complete({
     .id = "config/precision-mismatch",
     .severity = Severity::warning,
-    .summary = "a job asks its GPUs for a precision that they have not",
+    .summary = "a job asks its GPUs for a precision that they lack",
     .why =
         "bfloat16 needs a GPU of Ampere or later. On V100, T4 and older ones PyTorch emulates it, several times slower than float16, and frameworks refuse it: \"Your setup doesn't support "
         "bf16/gpu\". A job of several kinds of GPUs goes at the pace of the slowest, with the precision that all of them have.",

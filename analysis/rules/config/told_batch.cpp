@@ -240,7 +240,7 @@ void check(const Record& record, Report& report) {
           counted(made) + "), and `" + said.name + "`" +
           (said.file.empty() ? "" : " of `" + said.file + "`") + ", by its name the number of them, is " +
           std::to_string(said.size) +
-          ". A learning rate that was chosen for it, and the logs, are those of another batch. Make them one.");
+          ". A learning rate that was chosen for it, and the logs, are those of another batch. Make them equal.");
   if (!finding) return;
   if (said.place) report.relate(*finding, said.place, "`" + said.name + "` is read here");
   report.relate(*finding, made.trained, "the training is here");
@@ -306,7 +306,7 @@ void check_launch(const DocumentInput& input, const launch::LaunchLine& line, Do
           (world > 1 ? ", in each of " + std::to_string(world) + " processes" : "") +
           (windows > 1 ? ", in each of " + std::to_string(windows) + " steps of accumulation" : "") +
           "), and `--" + std::string(name) + "`, by its name the number of them, is " +
-          std::to_string(all->number) + ". Make them one");
+          std::to_string(all->number) + ". Make them equal");
   report.relate(finding, each->at, "a batch of each process");
 }
 

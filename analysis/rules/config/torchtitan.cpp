@@ -3,6 +3,7 @@
 
 #include "rules/choices.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -54,7 +55,7 @@ std::string help_of(const Key& key) {
   return "`" + std::string(key.section) + "." + std::string(key.name) + "`: " + displayed_type(key) +
       "\n\nRead by torchtitan from `[" + std::string(key.section) + "]`; `--" + std::string(key.section) +
       "." + std::string(key.name) +
-      "` on the command line comes before it: [its documentation](https://github.com/pytorch/torchtitan/blob/v0.2.2/torchtitan/config/job_config.py).";
+      "` on the command line overrides it: [its documentation](https://github.com/pytorch/torchtitan/blob/v0.2.2/torchtitan/config/job_config.py).";
 }
 
 // The table that a line lies in, by the header above it: what is being typed may be no TOML.
@@ -158,11 +159,9 @@ void check_table(const Field& section, DocumentReport& report) {
               " for torchtitan, and this is " + std::string(documents::kind_name(field.value.kind)) +
               ": nothing converts it, and what computes with it fails");
     } else if (!key->choices.empty() && !is_choice(key->choices, field.value.text)) {
-      std::string listed;
-      for (const char c : key->choices) listed += c == '|' ? std::string(", ") : std::string(1, c);
       report.add(Severity::warning, field.value.span,
-          "`" + section.key + "." + field.key + "` is one of " + listed + "; \"" + field.value.text +
-              "\" is none of them in torchtitan 0.2");
+          "`" + section.key + "." + field.key + "` takes " + in_code(choices_in(key->choices)) +
+              "; torchtitan 0.2 refuses \"" + field.value.text + "\"");
     }
   }
 }

@@ -2,7 +2,9 @@
 
 #include "libraries/frameworks/lightning_arguments.hpp"
 #include "libraries/frameworks/training_arguments.hpp"
+#include "rules/choices.hpp"
 #include "rules/config/lightning_files.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <array>
@@ -81,7 +83,7 @@ constexpr KeyMeaning of_transformers[] = {
     {"lr_scheduler_type", "How the rate goes from `learning_rate` to the end."},
     {"warmup_steps", "Steps in which the rate rises; a number below 1 is a share of all steps."},
     {"warmup_ratio", "The share of all steps in which the rate rises."},
-    {"num_train_epochs", "Epochs; `max_steps` comes before it."},
+    {"num_train_epochs", "Epochs; `max_steps` overrides it."},
     {"max_steps",
         "Steps of the optimizer after which the training ends, whatever the epochs say; -1 for the epochs."},
     {"optim",
@@ -139,16 +141,11 @@ const KeyMeaning* key_meaning_of(const auto& list, std::string_view name) {
 }
 
 std::string listed(std::string_view choices) {
-  std::string text;
-  std::size_t count = 0;
   constexpr std::size_t most = 14;  // choices that a hover lists
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    if (++count > most) return text + " …";
-    text += (text.empty() ? "one of `" : ", `") + std::string(rest.substr(0, bar)) + "`";
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return text;
+  std::vector<std::string_view> parts = choices_in(choices);
+  if (parts.size() <= most) return in_code(parts);
+  parts.resize(most);
+  return in_code(parts, ",") + " …";
 }
 
 std::string text_of(

@@ -18,7 +18,7 @@ extern constexpr Rule rule = complete({
     .summary = "the program reads an argument that its parser does not declare",
     .why =
         "The namespace of `parse_args()` has the names that `add_argument` declared, with underscores for hyphens. Any other raises "
-        "AttributeError where it is read, which may be hours after the start.",
+        "`AttributeError` where it is read, which may be hours after the start.",
     .wrong = "parser.add_argument(\"--learning-rate\", type=float)\n"
              "args = parser.parse_args()\n"
              "print(args.lr)\n",

@@ -362,19 +362,19 @@ private:
         ")";
   }
 
-  // "If `x` is an object of `torch.Tensor`: " and "Where the tensor is sharded: " as one condition.
+  // "When `x` is an object of `torch.Tensor`: " and "When the tensor is sharded: " as one condition.
   static std::string both(const std::string& jobs, const std::string& condition) {
     if (jobs.empty() || condition.empty()) return jobs + condition;
-    constexpr std::string_view where = "Where ";
-    return jobs.substr(0, jobs.size() - 2) + ", where " + condition.substr(where.size());
+    constexpr std::string_view when = "When ";
+    return jobs.substr(0, jobs.size() - 2) + " and " + condition.substr(when.size());
   }
 
   // Where it communicates, if the text does not say that it does.
   static std::string condition_of(const OperationEvent& event) {
     if (!event.row->collective) return {};
     if (!is_open(event)) return {};
-    return event.row->collective->when == values::When::parted ? "Where the tensor is sharded: "
-                                                               : "Where the model is sharded: ";
+    return event.row->collective->when == values::When::parted ? "When the tensor is sharded: "
+                                                               : "When the model is sharded: ";
   }
 
   // Else it is a forward that works, for now.

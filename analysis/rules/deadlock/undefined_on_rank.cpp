@@ -17,7 +17,7 @@ extern constexpr Rule rule = complete({
     .summary = "a name that only some ranks assign is used by others",
     .why =
         "A tensor that only rank 0 makes does not exist on the other ranks. Where they pass it to a broadcast, to receive into, "
-        "Python raises UnboundLocalError there, and rank 0 waits in the collective.",
+        "Python raises `UnboundLocalError` there, and rank 0 waits in the collective.",
     .wrong = "if rank == 0:\n"
              "    loss = torch.tensor([evaluate()])\n"
              "dist.broadcast(loss, src=0)\n",

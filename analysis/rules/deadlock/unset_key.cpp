@@ -4,6 +4,7 @@
 #include "libraries/table/class_roles.hpp"
 #include "rules/ranks/comparison.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -83,12 +84,6 @@ std::string missing_in(const OperationEvent& asked, const std::set<std::string>&
   return missing == keys.end() ? std::string() : *missing;
 }
 
-std::string listed(const std::set<std::string>& keys) {
-  std::string list;
-  for (const std::string& key : keys) list += (list.empty() ? "" : ", ") + code(key);
-  return list;
-}
-
 // Keys that are made of the rank are known in the runs of each rank. What is missing in a job of two ranks
 // and in one of three is set by nobody.
 void check_by_ranks(const Record& record, const Keys& own, Report& report) {
@@ -116,7 +111,8 @@ void check_by_ranks(const Record& record, const Keys& own, Report& report) {
     for (int rank = 0; rank < world && !set.empty(); ++rank)
       for (const OperationEvent* asked : ranks[static_cast<std::size_t>(rank)].asked)
         if (const std::string key = missing_in(*asked, set); !key.empty())
-          found.try_emplace(spot(*report.ranks().run(rank, world), *asked), Missing{rank, key, listed(set)});
+          found.try_emplace(
+              spot(*report.ranks().run(rank, world), *asked), Missing{rank, key, in_code(set, "and")});
     return found;
   };
   const auto of_two = missing_with(2), of_three = of_two.empty() ? of_two : missing_with(3);
@@ -144,7 +140,7 @@ void check(const Record& record, Report& report) {
     if (missing.empty() || !once(event->place)) continue;
     report.add(Severity::warning, event->place, event->calls,
         "This waits for the key " + code(missing) +
-            ", which no process sets: it ends with a timeout. The program sets " + listed(keys.set) +
+            ", which no process sets: it ends with a timeout. The program sets " + in_code(keys.set, "and") +
             ". Set the key, or ask for one of those.");
   }
 }

@@ -124,7 +124,7 @@ void check_backwards(const Record& record, Report& report) {
       Finding* finding = report.add(refused ? Severity::warning : Severity::information, each.event->place,
           each.event->calls,
           refused
-              ? "This backward goes around the engine of DeepSpeed, which without ZeRO refuses it: RuntimeError, \"Direct calls to tensor.backward() are not supported in this configuration\"; versions before 0.18 reduce no gradients instead. Call `engine.backward(loss)`."
+              ? "This backward goes around the engine of DeepSpeed, which without ZeRO refuses it: `RuntimeError`, \"Direct calls to tensor.backward() are not supported in this configuration\"; versions before 0.18 reduce no gradients instead. Call `engine.backward(loss)`."
               : "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps, scales no float16 loss unless `engine.scale(loss)` did, and versions before 0.18 do not reduce the gradients of ZeRO. `engine.backward(loss)` does all of it.");
       if (finding) report.relate(*finding, (*step)->event->place, "the engine steps here");
     }

@@ -96,13 +96,13 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
   }
   const Value strategy = wrap.option("sharding_strategy");
   if (strategy.is(Kind::string))
-    return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: KeyError. Pass `ShardingStrategy." +
+    return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: `KeyError`. Pass `ShardingStrategy." +
         std::string(strategy.text()) + "`.";
   if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") &&
       wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
     return "`HYBRID_SHARD` without an `auto_wrap_policy` must be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
   if (is_object_of(wrap.option("mixed_precision"), "torch.distributed.fsdp.MixedPrecisionPolicy"))
-    return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: AttributeError. Pass `MixedPrecision`.";
+    return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: `AttributeError`. Pass `MixedPrecision`.";
   return {};
 }
 

@@ -79,7 +79,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "fsdp/parameter-groups",
     .severity = Severity::warning,
-    .summary = "groups of an optimizer are chosen by names that flat parameters have not",
+    .summary = "groups of an optimizer are chosen by names that flat parameters do not have",
     .why =
         "Without `use_orig_params=True` the parameters of a unit become one flat parameter, called `_flat_param`, of one dimension. Who sorts `named_parameters()` by \"bias\" or \"norm\", or by the "
         "number of dimensions, finds it in one group alone: either everything is decayed, biases and norms with it, or nothing is. Nothing fails.",

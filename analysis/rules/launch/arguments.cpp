@@ -5,6 +5,7 @@
 #include "rules/launch/dataclasses.hpp"
 #include "rules/launch/numbers.hpp"
 #include "rules/launch/pins.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <set>
@@ -206,9 +207,7 @@ private:
       return;
     }
     if (!option.choices.empty() && !is_choice(option, value.text)) {
-      why = "is one of ";
-      for (const std::string& choice : option.choices)
-        why += (&choice == &option.choices.front() ? "" : ", ") + choice;
+      why = "takes " + in_code(option.choices);
     } else if (option.type == "int" && !reads_as_int(value.text)) {
       why = "takes an integer";
     } else if (option.type == "float" && !reads_as_float(value.text)) {
@@ -317,15 +316,14 @@ private:
     }
     finished_ = true;
     std::vector<std::string_view> names;
-    std::string listed;
-    for (const auto& [name, parser] : commands.names)
-      names.push_back(name), listed += (listed.empty() ? "" : ", ") + name;
+    for (const auto& [name, parser] : commands.names) names.push_back(name);
     if (names.empty()) return;
     const std::string_view meant = documents::nearest(given.text, names);
     Finding& finding = report_.add(word.flag.by_default || by_default_ ? Severity::warning : Severity::error,
         given.written,
         "`" + file_of(path_) + "` has no command `" + given.text + "`, and rejects it" +
-            (meant.empty() ? ": it is one of " + listed : ". Did you mean `" + std::string(meant) + "`?"));
+            (meant.empty() ? ": it takes " + in_code(names)
+                           : ". Did you mean `" + std::string(meant) + "`?"));
     report_.relate(finding, commands.where, "the commands are declared here");
     if (!meant.empty() && given.written.end - given.written.begin == given.text.size())
       report_.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.text, meant),
@@ -383,7 +381,7 @@ private:
       return;
     report_.add(Severity::warning, flag.written,
         "`" + file_of(path_) + "` declares no argument `" + flag.text +
-            "` and passes over what it does not declare. Did you mean `" + std::string(meant) + "`?");
+            "` and ignores what it does not declare. Did you mean `" + std::string(meant) + "`?");
   }
 
   void other(const Seen& word) {
@@ -465,25 +463,25 @@ private:
       if (std::find(begun.begin(), begun.end(), *name) == begun.end()) begun.push_back(*name);
     }
     if (begun.size() < 2) return;
-    std::string listed;
-    for (std::size_t i = 0; i < begun.size() && i < 4; ++i)
-      listed += (i == 0 ? "`" : i + 1 < begun.size() ? ", `" : " and `") + std::string(begun[i]) + "`";
+    constexpr std::size_t most_named = 4;  // options that one message names
+    const bool more = begun.size() > most_named;
+    if (more) begun.resize(most_named);
     report_.add(flag.by_default ? Severity::warning : Severity::error, flag.written,
-        "`" + flag.text + "` is the beginning of " + listed + (begun.size() > 4 ? " and others" : "") +
+        "`" + flag.text + "` is the beginning of " + in_code(begun, more ? "," : "and") +
+            (more ? " and others" : "") +
             ", and the script rejects it: \"ambiguous option\". Write the whole name");
   }
 
   // argparse ends once, over all of them.
   void tell_unknown(const std::vector<Word>& unknown) {
     if (unknown.empty()) return;
-    std::string listed;
-    for (std::size_t i = 0; i < unknown.size(); ++i)
-      listed += (i == 0 ? "`" : i + 1 < unknown.size() ? ", `" : " and `") + unknown[i].text + "`";
+    std::vector<std::string_view> names;
+    for (const Word& each : unknown) names.push_back(each.text);
     const bool many = unknown.size() > 1;
     Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error,
         unknown.front().written,
-        "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + listed +
-            " and rejects " + (many ? "them" : "it") + end_over(many));
+        "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") +
+            in_code(names, "and") + " and rejects " + (many ? "them" : "it") + end_over(many));
     for (std::size_t i = 1; i < unknown.size(); ++i)
       report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
   }
@@ -512,10 +510,10 @@ private:
   }
   void tell_missing(bool before_command = false) {
     if (!options_.one_parser || (options_.of_fire && gives_places())) return;
-    std::string missing;
+    std::vector<std::string> missing;
     const Location* first = nullptr;
     const auto note = [&](const std::string& what, const Location& where) {
-      missing += (missing.empty() ? "`" : ", `") + what + "`";
+      missing.push_back(what);
       if (!first) first = &where;
     };
     for (const DeclaredOption& option : options_.options) {
@@ -534,8 +532,9 @@ private:
       note("a command", commands_->where);
     if (first) {
       Finding& finding = report_.add(Severity::error, line_.script->written,
-          "`" + file_of(path_) + "` requires " + missing +
-              ", and this launch does not give it: the script ends with \"" +
+          "`" + file_of(path_) + "` requires " + in_code(missing, "and") +
+              ", and this launch does not give " + (missing.size() > 1 ? "them" : "it") +
+              ": the script ends with \"" +
               (options_.of_fire           ? "The function received no value for the required argument"
                       : options_.of_click ? "Missing option"
                       : options_.of_tyro  ? "Required options"
@@ -547,19 +546,19 @@ private:
   }
   void tell_missing_groups() {
     for (const int group : options_.required_groups) {
-      std::string listed;
+      std::vector<std::string_view> flags;
       const DeclaredOption* one = nullptr;
       bool is_any_given = false;
       for (const DeclaredOption& option : options_.options) {
         if (option.exclusive != group || !is_of(option)) continue;
         is_any_given = is_any_given || is_given(option) || option.is_conditional ||
             option.where.path != path_;
-        listed += (listed.empty() ? "`" : ", `") + option.flags.front() + "`";
+        flags.push_back(option.flags.front());
         one = &option;
       }
       if (!one || is_any_given) continue;
       Finding& finding = report_.add(Severity::error, line_.script->written,
-          "`" + file_of(path_) + "` requires one of " + listed +
+          "`" + file_of(path_) + "` requires " + in_code(flags) +
               ", and this launch gives none: the script ends with \"one of the arguments … is required\"");
       report_.relate(finding, one->where, "declared here");
     }

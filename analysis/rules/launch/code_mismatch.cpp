@@ -159,7 +159,7 @@ void judge_deepspeed_file(const DocumentInput& input, const LaunchLine& line, Do
       "the launch asks for `mixed_precision` " + launch->text + ", and `" +
           path->substr(path->rfind('/') + 1) + "` enables `" + other +
           "`: Accelerator refuses both, \"cannot be set to `" + launch->text + "` when `" + other +
-          "` is set in the DeepSpeed config file\". Make them one");
+          "` is set in the DeepSpeed config file\". Use one precision in both");
   report.relate(finding, {*path, enabled->value.span}, "DeepSpeed is asked for " + other + " here");
   if (launch->where.path != input.path)
     report.relate(finding, launch->where, "the configuration of the launch says it here");
@@ -184,7 +184,7 @@ void judge_trainer(
     if ((value != "true" && value != "True" && value != "1") || flag.substr(2) == launch->text) continue;
     Finding& finding = report.add(Severity::warning, word.written,
         "the launch asks accelerate for `mixed_precision` " + launch->text + ", and the Trainer is given `" +
-            flag + "`: the Trainer's argument counts. Make them one");
+            flag + "`: the Trainer's argument counts. Use one precision in both");
     report.relate(finding, launch->where, "accelerate is asked for " + launch->text + " here");
     return;
   }

@@ -45,7 +45,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "launch/environment",
     .severity = Severity::error,
-    .summary = "a variable of the environment is none that is read, or its value is none that is allowed",
+    .summary = "an environment variable that nothing reads, or a value that is not allowed",
     .why =
         "The environment and the words of a command are text. Python refuses anything else: \"str expected, not int\" from `os.environ`, "
         "\"expected str, bytes or os.PathLike object, not int\" from subprocess. A port above 65535 does not exist, and the ranks never "

@@ -1,10 +1,12 @@
 #include "rules/launch/help.hpp"
 
+#include "rules/choices.hpp"
 #include "rules/launch/argument_words.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
 #include "rules/launch/slurm_help.hpp"
 #include "rules/launch/variables.hpp"
+#include "rules/sentences.hpp"
 
 #include <algorithm>
 #include <map>
@@ -41,19 +43,9 @@ constexpr LauncherReader readers[] = {
         "https://docs.pytorch.org/docs/stable/elastic/run.html#environment-variables"},
 };
 
-std::string listed(std::string_view choices) {
-  std::string text;
-  for (std::string_view rest = choices; !rest.empty();) {
-    const std::size_t bar = std::min(rest.find('|'), rest.size());
-    text += (text.empty() ? "`" : ", `") + std::string(rest.substr(0, bar)) + "`";
-    rest.remove_prefix(std::min(bar + 1, rest.size()));
-  }
-  return text;
-}
-
 std::string help_of(const KnownVariable& variable) {
   std::string text = "`" + std::string(variable.name) + "`";
-  if (!variable.choices.empty()) text += ": one of " + listed(variable.choices);
+  if (!variable.choices.empty()) text += ": " + in_code(choices_in(variable.choices));
   text += "\n\n";
   if (!variable.instead.empty())
     text += "It has another name now: `" + std::string(variable.instead) + "`.\n\n";
@@ -70,7 +62,7 @@ std::string help_of(const LauncherOption& option) {
   if (option.takes == Takes::none)
     text += "a switch";
   else if (!option.choices.empty())
-    text += "one of " + listed(option.choices);
+    text += in_code(choices_in(option.choices));
   else
     text += option.kind == ValueKind::integer ? "an integer"
         : option.kind == ValueKind::number    ? "a number"

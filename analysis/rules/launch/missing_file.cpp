@@ -165,7 +165,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       Finding& finding = report.add(meant.empty() ? Severity::information : Severity::warning, word->written,
           "There is no file `" + file + "` where this launch is started, in the folder of `" +
               line.script->text +
-              "`: opening it raises FileNotFoundError, after the launcher has started all processes." +
+              "`: opening it raises `FileNotFoundError`, after the launcher has started all processes." +
               (meant.empty() ? "" : " Did you mean `" + meant + "`?"));
       if (!meant.empty() && word->written.end - word->written.begin == file.size())
         report.fix(finding, "Write " + meant, false, word->written, meant);
@@ -181,7 +181,7 @@ extern constexpr Rule rule = complete({
     .summary = "a configuration that a launch names is not there",
     .why =
         "A configuration whose name is misspelled, or that lies in another folder, is opened by the program: every process has started, imported its packages and waited for the others by then. "
-        "Accelerate says \"The passed configuration file … does not exist\", DeepSpeed and the Trainer of transformers raise FileNotFoundError, or take the text for JSON and raise a ValueError.",
+        "Accelerate says \"The passed configuration file … does not exist\", DeepSpeed and the Trainer of transformers raise `FileNotFoundError`, or take the text for JSON and raise a `ValueError`.",
     .wrong =
         "#!/bin/bash\n# beside train.py lies ds_zero3.json\ndeepspeed --num_gpus 4 train.py --deepspeed ds_zero_3.json\n",
     .right =

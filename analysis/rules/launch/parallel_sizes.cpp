@@ -387,7 +387,7 @@ private:
     for (const Given* other : others) sure = sure && !other->by_default;
     const std::string who = trainer_ == Trainer::megatron ? "Megatron" : "torchtitan";
     const std::string answer = demand.answer == "AssertionError"
-        ? who + " ends with an AssertionError before the first step"
+        ? who + " ends with an `AssertionError` before the first step"
         : who + " ends before the first step: \"" + std::string(demand.answer) + "\"";
     // Of two options, the one that is asked too much.
     const Given& at = demand.one == "world" && !others.empty() ? *others.back() : one;
@@ -436,7 +436,7 @@ extern constexpr Rule rule = complete({
     .why =
         "Megatron shares the processes of a job out over tensor, pipeline, context and data parallelism, the heads of attention over tensor parallelism, the "
         "layers over the stages of the pipeline, the experts over expert parallelism, and the global batch over micro batches and copies of the model. What does not divide "
-        "ends the job with an AssertionError on all nodes, after the queue, the start of the containers and the rendezvous. The same holds for `--fp16` with `--bf16`, iterations with samples, "
+        "ends the job with an `AssertionError` on all nodes, after the queue, the start of the containers and the rendezvous. The same holds for `--fp16` with `--bf16`, iterations with samples, "
         "a sequence that is longer than `--max-position-embeddings`. torchtitan multiplies its degrees to the number of processes. As Megatron-LM core 0.14 and torchtitan 0.2 ask it.",
     .wrong =
         "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 24 --hidden-size 1024 --num-attention-heads 12 \\\n  --seq-length 1024 --max-position-embeddings 1024 --micro-batch-size 4 --tensor-model-parallel-size 8\n",

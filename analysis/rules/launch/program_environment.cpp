@@ -208,7 +208,7 @@ void check_reads(const Record& record, Report& report) {
           });
       if (is_set) return;
       Finding* finding = report.add(Severity::warning, {i, index.span}, nullptr,
-          "No launcher sets `" + std::string(name) + "`, so reading it raises KeyError: did you mean `" +
+          "No launcher sets `" + std::string(name) + "`, so reading it raises `KeyError`: did you mean `" +
               std::string(*meant) + "`?");
       if (finding && record.text({i, index.span}).size() == name.size() + 2) {
         Fix fix;

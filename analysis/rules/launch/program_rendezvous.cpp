@@ -138,7 +138,7 @@ void check_ports(const Record& record, Report& report) {
     // Before there are processes it is drawn once.
     if (!problem.operands.empty() && !spawn) return;
     std::string message =
-        "Each process takes another `MASTER_PORT`, so the ranks never meet: rank 0 listens at its own port, and the others wait at theirs until the time limit. Choose the port once, before the processes are started, and hand it to all of them.";
+        "Each process takes a different `MASTER_PORT`, so the ranks never meet: rank 0 listens at its own port, and the others wait at theirs until the time limit. Choose the port once, before the processes are started, and hand it to all of them.";
     const auto severity = qualify(record, problem, root, Severity::warning, message);
     Finding* finding =
         severity ? report.add(Severity::warning, problem.place, problem.calls, std::move(message)) : nullptr;
@@ -163,8 +163,9 @@ void check_group(const interpreter::OperationEvent& event, const Record& record,
             (rank           ? "world_size"
                     : world ? "rank"
                             : "rank=` and `world_size") +
-            "=` this raises ValueError, \"" + (rank ? "world size" : "rank") + " parameter missing\". Pass " +
-            (rank || world ? "it" : "both") + ", or leave `init_method` out under torchrun.");
+            "=` this raises `ValueError`, \"" + (rank ? "world size" : "rank") +
+            " parameter missing\". Pass " + (rank || world ? "it" : "both") +
+            ", or leave `init_method` out under torchrun.");
     return;
   }
   // Started by spawn, the processes have what the program sets, and nothing else.
@@ -180,7 +181,7 @@ void check_group(const interpreter::OperationEvent& event, const Record& record,
       "Nothing in this program sets `" +
           (missing.empty() ? "MASTER_ADDR` and `MASTER_PORT" : std::string(missing)) +
           "`, and `spawn` does not either: unless the shell exports " + (missing.empty() ? "them" : "it") +
-          ", this raises ValueError, \"environment variable " +
+          ", this raises `ValueError`, \"environment variable " +
           std::string(missing.empty() ? "MASTER_ADDR" : missing) + " expected, but not set\". Set " +
           (missing.empty() ? "both" : "it") +
           " before `init_process_group`, or pass `init_method=\"tcp://localhost:29500\"`.");
@@ -319,7 +320,7 @@ void check_spawned(const Record& record, Report& report) {
       report.add(Severity::error, {each.chunk, call.span}, nullptr,
           "`spawn` calls `" + name + "` with the number of the process and `args`, " +
               std::to_string(handed) + (handed == 1 ? " argument" : " arguments") + " in all, and it takes " +
-              std::to_string(parameters.size()) + ": TypeError in every process.");
+              std::to_string(parameters.size()) + ": `TypeError` in every process.");
       continue;
     }
     check_shifted(file, report, each, *function, values, written(call, "nprocs", 2));

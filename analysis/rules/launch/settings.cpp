@@ -3,6 +3,7 @@
 #include "documents/document.hpp"
 #include "rules/choices.hpp"
 #include "rules/launch/variables.hpp"
+#include "rules/sentences.hpp"
 #include "syntax/spelling.hpp"
 
 #include <algorithm>
@@ -12,11 +13,6 @@ namespace stepzero::rules::launch {
 
 namespace {
 
-std::string source_excerpt(std::string_view choices) {
-  std::string text;
-  for (const char c : choices) text += c == '|' ? std::string(", ") : std::string(1, c);
-  return text;
-}
 std::string upper(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
       [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
@@ -96,7 +92,7 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
   if (!known->choices.empty() && !is_choice(known->choices, *value) &&
       !is_choice(known->choices, upper(*value)))
     found.push_back({Severity::warning, true,
-        "`" + std::string(name) + "` is one of " + source_excerpt(known->choices) + ", and cannot be \"" +
+        "`" + std::string(name) + "` takes " + in_code(choices_in(known->choices)) + ", and cannot be \"" +
             *value + "\"",
         "", false});
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);

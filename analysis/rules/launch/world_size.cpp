@@ -184,7 +184,7 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
   } else if (line.wrapper.empty() && *nodes > 1 && *slurm.nodes->value > 1) {
     Finding& finding = report.add(Severity::warning, given_nodes->written,
         "a batch file runs on the first node alone: torchrun waits there for " + std::to_string(*nodes) +
-            " nodes, and no other starts it. Launch `srun torchrun …`, one task on each node");
+            " nodes, and no other node starts it. Launch `srun torchrun …`, one task on each node");
     report.relate(finding, slurm.nodes->where, "the nodes of the job");
   }
 }

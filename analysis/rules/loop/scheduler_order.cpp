@@ -470,7 +470,7 @@ extern constexpr Rule rule = complete({
     .why =
         "A scheduler sets the first learning rate when it is made and the next at each `step()`. Before the first `optimizer.step()` it skips "
         "the first value; PyTorch warns \"Detected call of `lr_scheduler.step()` before `optimizer.step()`\". Its numbers count steps: a "
-        "OneCycleLR made for every batch and stepped per epoch stays at its start, one stepped beyond its total raises ValueError, "
+        "OneCycleLR made for every batch and stepped per epoch stays at its start, one stepped beyond its total raises `ValueError`, "
         "and a cosine over the number of epochs, stepped per batch, swings up and down. One made for all batches that steps only every n, with the "
         "optimizer of an accumulation, covers the first n-th of its cycle (measured: StepLR from 0.1 gives four epochs 0.1, 0.05, 0.05, 0.025 instead of 0.1, 0.1, 0.05, 0.05; a cosine of 6 epochs turns 7 times in 48 "
         "batches; OneCycleLR of 1000 steps with a max_lr of 0.1 stands at 0.00426 after 10 epochs, and at 0.0938 after 250 windows of 4).",

@@ -61,7 +61,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "memory/checkpoint-misses",
     .severity = Severity::information,
-    .summary = "activation checkpointing that spares no memory",
+    .summary = "activation checkpointing that saves no memory",
     .why =
         "`checkpoint(f, x)` keeps x instead of what the operations of f would keep, and runs f again in the backward. It spares the difference, and only as long as the other regions "
         "are not there at the same time. Around everything at once it spares nothing: when the backward begins, the whole forward runs again and keeps all. Around a single activation or a "

@@ -233,7 +233,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "parallel/world-size",
     .severity = Severity::error,
-    .summary = "a layout of processes that does not come out",
+    .summary = "a layout of processes that does not fit their number",
     .why =
         "Tensor, pipeline and data parallel sizes multiply to the number of processes; the ranks of a tensor-parallel group share the heads evenly; and each rank is in exactly one group of "
         "each kind. Where the numbers do not come out, the program stops at its own assertion, or ranks wait in groups that others have left.",

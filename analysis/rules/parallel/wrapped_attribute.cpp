@@ -29,7 +29,7 @@ extern constexpr Rule rule = complete({
     .summary = "an attribute of the model is asked of the wrapper around it",
     .why =
         "DistributedDataParallel, DataParallel and AveragedModel keep the model in `module` and hand on nothing but the forward: what the "
-        "model's class defines raises AttributeError on the wrapper. A script that runs on one process without the wrapper fails so on the "
+        "model's class defines raises `AttributeError` on the wrapper. A script that runs on one process without the wrapper fails so on the "
         "first run with it, often not before the evaluation or the saving.",
     .wrong = "model = DistributedDataParallel(Net())\n"
              "features = model.encode(x)\n",

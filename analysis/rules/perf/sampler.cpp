@@ -144,7 +144,7 @@ void check(const Record& record, Report& report) {
     Finding* finding = report.add(*when ? Severity::warning : Severity::error, made.place, made.calls,
         std::string(!*when ? ""
                 : condition.empty() || condition.find('?') != std::string::npos
-                ? "Where there is a sampler: "
+                ? "When there is a sampler: "
                 : "When " + values::code(condition) + ": ") +
             "A loader with a sampler cannot also shuffle: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
@@ -166,7 +166,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "a DataLoader with a sampler and shuffle=True, or without a DistributedSampler on many ranks",
     .why =
-        "`shuffle=True` asks the loader to make a random sampler of its own, so it cannot take another: the constructor raises ValueError, "
+        "`shuffle=True` asks the loader to make a random sampler of its own, so it cannot take another: the constructor raises `ValueError`, "
         "\"sampler option is mutually exclusive with shuffle\". A DistributedSampler shuffles by itself. Without one, DistributedDataParallel averages "
         "gradients of ranks that all read the whole data: measured with one seed, two ranks saw 32 of 64 samples in half an epoch of each, and 64 with the sampler.",
     .wrong =

@@ -1,6 +1,7 @@
 #include "rules/ranks/agreement.hpp"
 
 #include "libraries/table/class_roles.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -150,7 +151,7 @@ Meeting::Verdict Meeting::tell_roots() {
   if (const std::string& where = comm->root_where.empty() ? first.root_where : comm->root_where;
       !where.empty()) {
     mismatch.text.back() = ',';
-    mismatch.text += " where " + where + ".";
+    mismatch.text += " when " + values::code(where) + ".";
     mismatch.certain = false;
     mismatch.by_surprise = true;
   }
@@ -177,8 +178,8 @@ Meeting::Verdict Meeting::tell_sizes() {
             ". Give every rank a tensor of the same size.");
   else
     told(Cause::size,
-        "The tensors of this " + call() + " differ in dtype: " + std::string(name(comm->dtype)) + " on " +
-            me + ", " + std::string(name(first.dtype)) + " on " + her +
+        "The tensors of this " + call() + " differ in dtype: " + values::code(name(comm->dtype)) + " on " +
+            me + ", " + values::code(name(first.dtype)) + " on " + her +
             ". Convert them to the same dtype first.");
   relate_first();
   return Verdict::told;
@@ -313,7 +314,7 @@ bool mixed(const JobView& view, Mismatch& mismatch) {
   const auto of = [&](int rank) {
     std::vector<const CommEvent*> comms;
     for (const CommEvent& comm : view.trace(rank).comms)
-      if (comm.what == CommEvent::What::collective && comm.group == "world" && is_member(comm, rank))
+      if (comm.what == CommEvent::What::collective && comm.group == world_group && is_member(comm, rank))
         comms.push_back(&comm);
     return comms;
   };
@@ -329,8 +330,8 @@ bool mixed(const JobView& view, Mismatch& mismatch) {
         mismatch.cause = Cause::order;
         view.place(mismatch, mine);
         mismatch.text = "The ranks meet in this " + call_text(mismatch.name) +
-            " with different operations: " + std::string(mine_does) + " on rank 0, " +
-            std::string(other_does) + " on rank " + std::to_string(rank) + view.at_line(other.place) +
+            " with different operations: " + values::code(mine_does) + " on rank 0, " +
+            values::code(other_does) + " on rank " + std::to_string(rank) + view.at_line(other.place) +
             ". What comes out is neither. Enter them in the same order on all ranks.";
         mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
         return true;

@@ -50,9 +50,9 @@ std::string describe_assumption(
   }
   std::string groups;
   for (const std::string& clause : world.front().supposed) groups += (groups.empty() ? "" : " and ") + clause;
-  if (asked.empty() && !groups.empty()) return "Where " + groups + ": ";
+  if (asked.empty() && !groups.empty()) return "When " + groups + ": ";
   if (asked.empty()) return "On every path that was analyzed: ";
-  std::string text = "Where the ranks agree on ";
+  std::string text = "When the ranks agree on ";
   constexpr std::size_t most_named = 3;  // conditions that one message names
   // So many answers are hardly ever given together; fewer already, where each rank reads them for itself.
   constexpr std::size_t most_asked = 5;

@@ -18,6 +18,7 @@
 #include "rules/ranks/requests.hpp"
 #include "rules/ranks/slow_work.hpp"
 #include "rules/ranks/structure.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -383,13 +384,14 @@ void Comparer::report_assumed(Found& found) {
     if (assumed_ == Assumption::rank)
       mismatch.jobs = "When `" + question_for_rank() + "`";
     else if (assumed_ == Assumption::gradients)
-      mismatch.jobs = "Where all ranks have the same gradients";
+      mismatch.jobs = "When all ranks have the same gradients";
     else {
       mismatch.jobs = defaults_.size() == 1 ? "With the default" : "With the defaults";
       if (defaults_.size() <= most_told)
         for (auto it = defaults_.begin(); it != defaults_.end(); ++it)
           mismatch.jobs += (it == defaults_.begin() ? " " : ", ") +
-              (it->first.empty() ? "" : it->first + " = ") + std::to_string(it->second);
+              (it->first.empty() ? std::to_string(it->second)
+                                 : values::code(it->first + " = " + std::to_string(it->second)));
       if (of_large_jobs) mismatch.jobs += " and " + std::to_string(mismatch.world) + " ranks";
     }
     mismatch.jobs += ": ";

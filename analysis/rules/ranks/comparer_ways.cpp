@@ -406,7 +406,7 @@ void Comparer::undefined_names(const JobView& view) {
       made.calls = missing.calls;
       made.text = "`" + missing.name + "` is not assigned on " + rank_words(without, size) + ", which use" +
           (without.size() == 1 ? "s" : "") +
-          " it here: " + (missing.calls || of_function_ ? "UnboundLocalError" : "NameError") +
+          " it here: " + (missing.calls || of_function_ ? "`UnboundLocalError`" : "`NameError`") +
           ", while the other ranks go on and wait. Assign it on every rank.";
       undefined_.push_back(std::move(made));
     }

@@ -65,8 +65,8 @@ bool may_part(const Record& record) {
 std::string if_it_is_one(const OperationEvent& event) {
   if (event.row->kind != values::RowKind::method || !event.self.is(values::Kind::unknown)) return {};
   const std::string_view path = event.row->path, name = event.self.as<values::Unknown>()->name;
-  return "If " + (name.empty() ? std::string("that") : "`" + std::string(name) + "`") + " is an object of `" +
-      std::string(path.substr(0, path.rfind('.'))) + "`: ";
+  return "When " + (name.empty() ? std::string("that") : "`" + std::string(name) + "`") +
+      " is an object of `" + std::string(path.substr(0, path.rfind('.'))) + "`: ";
 }
 
 }  // namespace stepzero::rules

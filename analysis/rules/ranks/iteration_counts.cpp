@@ -136,7 +136,7 @@ bool uneven_for_some(const JobView& view, Mismatch& mismatch) {
     const auto n = uneven_size(view, in);
     if (!n) return false;
     perhaps_at_loop(view, in.comm, in.mine, mismatch);
-    mismatch.text = "The ranks may run different numbers of iterations: where " +
+    mismatch.text = "The ranks may run different numbers of iterations: when " +
         sizes_of(*in.mine.counts, *n) + ", " + iterations_of(in.rank, in.mine.counts->iterations[*n]) +
         " and " + iterations_of(in.other, in.theirs.counts->iterations[*n]) + ", so rank " +
         std::to_string(in.rank) + " waits forever in " + call_text(mismatch.name) +
@@ -313,7 +313,7 @@ bool never_as_often(const JobRun& world) {
   for (std::size_t rank = 1; rank < all.size(); ++rank)
     for (const auto& [collective, times] : all[0]) {
       const auto other = all[rank].find(collective);
-      if (other == all[rank].end() || collective.first != "world") continue;
+      if (other == all[rank].end() || collective.first != world_group) continue;
       const Times& theirs = other->second;
       if (times.known && theirs.known && (is_more_often(times, theirs) || is_more_often(theirs, times)))
         return true;

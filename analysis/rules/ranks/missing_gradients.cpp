@@ -133,7 +133,7 @@ std::optional<Mismatch> never_backward(const Record& record, JobExplorer& worlds
   made.calls = reduced->calls;
   made.text = "Rank " + std::to_string(without) +
       " runs no backward pass: its gradients are None, and this " + call_text(made.name) +
-      " raises TypeError there, while rank " + std::to_string(1 - without) +
+      " raises `TypeError` there, while rank " + std::to_string(1 - without) +
       " waits in it. Give every rank a gradient, zeros where there is none.";
   return made;
 }

@@ -18,7 +18,7 @@ extern constexpr Rule rule = complete({
     .summary = "an assert on sizes can never hold",
     .why =
         "An assert states what the code below relies on. Here the sizes are known and it is false on every run that reaches it: an "
-        "AssertionError is raised before the first batch is through.",
+        "`AssertionError` is raised before the first batch is through.",
     .wrong = "width, heads = 512, 7\n"
              "assert width % heads == 0      # 512 % 7 = 1\n",
     .right = "width, heads = 512, 8\n"

@@ -20,7 +20,7 @@ extern constexpr Rule rule = complete({
     .why =
         "A dimension of size n takes indices from -n to n - 1, a tensor of r dimensions takes dim from -r to r - 1. PyTorch raises "
         "\"index 3 is out of bounds for dimension 0 with size 3\" or \"Dimension out of range\"; on a GPU, a wrong embedding index or "
-        "class label is a device-side assert that is raised much later and elsewhere. So it is with lists: `chunk(2)` gives two parts, and reading a third raises IndexError.",
+        "class label is a device-side assert that is raised much later and elsewhere. So it is with lists: `chunk(2)` gives two parts, and reading a third raises `IndexError`.",
     .wrong = "x = torch.randn(32, 128)\n"
              "y = x.mean(dim=2)                  # dimensions 0 and 1\n",
     .right = "x = torch.randn(32, 128)\n"

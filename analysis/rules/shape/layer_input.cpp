@@ -43,7 +43,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "shape/layer-input",
     .severity = Severity::error,
-    .summary = "a layer is given a tensor whose size or rank it cannot take",
+    .summary = "a layer is given a tensor whose size or number of dimensions it cannot take",
     .why =
         "A layer is built for one number of input features. What arrives after convolutions and a flatten is a product that is "
         "easily miscounted; PyTorch raises only when the first batch gets there.",

@@ -61,7 +61,7 @@ constexpr ReasonText layer_texts[] = {
     {Reason::size_not_divisible, "{} needs {} that can be divided by {}, but {} has shape {}"},
     {Reason::loss_exponent, "{} takes a `p` of 1 or 2 only"},
     {Reason::loss_weight, "{} takes a weight for each of the {} classes, but the weight has shape {}"},
-    {Reason::no_forward, "This module has no `forward`: calling it raises NotImplementedError"},
+    {Reason::no_forward, "This module has no `forward`: calling it raises `NotImplementedError`"},
     {Reason::no_normalized_shape, "{} takes a `normalized_shape` of at least one dimension"},
     {Reason::normalized_shape_short, "{} normalizes over the last dimensions {}, but {} has only shape {}"},
     {Reason::normalized_size, "{} normalizes over a last dimension of {}, but that of {} is {}: {}"},

@@ -152,7 +152,7 @@ public:
 
   std::string operator()(const NoKeyOfFile& it) const {
     return values::code(it.file) + " has no key " + values::code(it.key) +
-        (it.within.empty() ? "" : " in " + values::code(it.within)) + ": KeyError" +
+        (it.within.empty() ? "" : " in " + values::code(it.within)) + ": `KeyError`" +
         (it.meant.empty() ? "" : ". It has " + values::code(it.meant));
   }
 
@@ -160,12 +160,14 @@ public:
     const std::string function = values::code(it.function);
     std::string use;
     switch (it.use) {
-    case NoResult::attribute: use = "has no attribute " + values::code(it.name) + " (AttributeError)"; break;
-    case NoResult::items: use = "has no items (TypeError)"; break;
-    case NoResult::arithmetic: use = "takes no part in arithmetic (TypeError)"; break;
-    case NoResult::iteration: use = "cannot be iterated over (TypeError)"; break;
-    case NoResult::length: use = "has no length (TypeError)"; break;
-    case NoResult::unpacking: use = "cannot be unpacked (TypeError)"; break;
+    case NoResult::attribute:
+      use = "has no attribute " + values::code(it.name) + " (`AttributeError`)";
+      break;
+    case NoResult::items: use = "has no items (`TypeError`)"; break;
+    case NoResult::arithmetic: use = "takes no part in arithmetic (`TypeError`)"; break;
+    case NoResult::iteration: use = "cannot be iterated over (`TypeError`)"; break;
+    case NoResult::length: use = "has no length (`TypeError`)"; break;
+    case NoResult::unpacking: use = "cannot be unpacked (`TypeError`)"; break;
     }
     return function + " returns nothing: its result is None, and it " + use + ". Return a value from " +
         function;
@@ -462,12 +464,6 @@ bool names(const Refusal& refusal, std::string_view name) {
 }  // namespace
 bool names(const ProblemEvent& problem, std::string_view name) {
   return problem.refusal && names(problem.refusal->refusal, name);
-}
-std::string name_in(const ProblemEvent& problem) {
-  const auto* stated = refusal_of<Stated>(problem);
-  const auto* name = stated && !stated->parts.empty() ? std::get_if<std::string>(stated->parts.data())
-                                                      : nullptr;
-  return name ? *name : std::string();
 }
 
 void relate_evidence(

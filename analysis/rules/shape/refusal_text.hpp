@@ -22,8 +22,6 @@ template <class Kind> const Kind* refusal_of(const ProblemEvent& problem) {
 bool is_for(const ProblemEvent& problem, std::initializer_list<interpreter::Reason> reasons);
 // Is one of the parts that name something this one?
 bool names(const ProblemEvent& problem, std::string_view name);
-// The first of them: of an unbound name, which.
-std::string name_in(const ProblemEvent& problem);
 
 // Relates where the sizes come from, and what else explains the problem.
 void relate_evidence(

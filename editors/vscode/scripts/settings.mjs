@@ -18,7 +18,7 @@ const families = {
   autograd: "What autograd refuses: in-place writes, conversions, backwards without a history.",
   call: "Calls whose arguments do not fit the function.",
   checkpoint: "What is saved, and what is loaded again.",
-  config: "Options of the command line that do not say what they seem to.",
+  config: "Configurations of frameworks, and options of the command line.",
   data: "Data sets, loaders and how they are divided.",
   deadlock: "Ranks that wait for each other.",
   deepspeed: "Configurations of DeepSpeed, and the programs that use them.",
