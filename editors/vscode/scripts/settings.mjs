@@ -65,7 +65,7 @@ function configuration(rules) {
       type: "string",
       scope: "resource",
       enum: ["on", "named", "off"],
-      enumDescriptions: ["Behind every tensor.", "Only where a dimension has a name.", "None."],
+      enumDescriptions: ["After every tensor.", "Only where a dimension has a name.", "None."],
       default: "on",
       description: "Shapes of tensors after the names that hold them.",
     },
@@ -92,7 +92,7 @@ function configuration(rules) {
       scope: "resource",
       enum: severities,
       default: "hint",
-      description: "What is less severe is not shown.",
+      description: "Findings that are less severe are not shown.",
     },
     "stepzero.select": list("The only rules and families to check. Empty: all of them."),
     "stepzero.ignore": list("Rules and families that are not checked."),
@@ -108,7 +108,7 @@ function configuration(rules) {
       scope: "resource",
       default: "",
       markdownDescription:
-        "The memory of the GPU that programs run on, such as `80GB`: a training step that needs more is told (`memory/too-large`).",
+        "The memory of the GPU that programs run on, such as `80GB`: a training step that needs more is reported (`memory/too-large`).",
     },
     "stepzero.libraryFolders": {
       type: "array",
@@ -116,7 +116,7 @@ function configuration(rules) {
       default: [],
       items: { type: "string" },
       markdownDescription:
-        "Where installed packages lie: environments or `site-packages` folders, relative to the workspace. They are looked into before the active environment, `.venv` and the system.",
+        "Where installed packages lie: environments or `site-packages` folders, relative to the workspace. They are searched before the active environment, `.venv` and the system.",
     },
     "stepzero.server.path": {
       type: "string",
@@ -130,7 +130,7 @@ function configuration(rules) {
       scope: "window",
       enum: ["off", "messages", "verbose"],
       default: "off",
-      description: "What is written to the log of what the editor and the server say to each other.",
+      description: "How much of what the editor and the server send each other is logged.",
     },
   };
   Object.values(properties).forEach((property, order) => (property.order = order));
