@@ -37,8 +37,8 @@ void Flattened::add_part(Runtime& run, std::string_view name, Value part) {
 // Does a parameter of it lie on the CPU, whichever of several it is?
 static bool lies_on_cpu(Runtime& run, Value part, int depth) {
   part = run.resolve(part);
-  if (part.is(Kind::choice) && depth < values::most_choices)
-    return lies_on_cpu(run, part.as<values::Choice>()->yes, depth + 1) &&
+  if (part.is(Kind::choice))
+    return depth < values::most_choices && lies_on_cpu(run, part.as<values::Choice>()->yes, depth + 1) &&
         lies_on_cpu(run, part.as<values::Choice>()->no, depth + 1);
   if (part.is(Kind::tensor))
     return part.as<Tensor>()->role == values::TensorRole::parameter &&
