@@ -51,6 +51,7 @@ public:
   }
   bool went_on = false, ran_out = false;
   std::size_t findings = 0, most_findings = 0;
+  std::uint64_t steps = 0;
 
 private:
   std::size_t analyze() {
@@ -67,6 +68,7 @@ private:
     went_on = result.went_on;
     ran_out = result.out_of_budget;
     findings = result.findings.size();
+    steps = result.steps;
     most_findings = std::max(most_findings, findings);
     most_objects_ = std::max(most_objects_, result.objects_made);
     most_compared_ = std::max(most_compared_, result.roots_compared);
@@ -302,6 +304,21 @@ TEST_CASE("a program that fills the registry of a library is not begun again") {
   CHECK(session.most_findings == 1);
   CHECK(session.findings == 0);
   std::filesystem::remove_all(folder);
+}
+
+// Whether a loop is run iteration by iteration is found out by running its first one: that must not take as
+// long as the loop itself, or it is paid for once more in each loop around.
+TEST_CASE("what tries a loop ends when its allowance is used up") {
+  const auto steps_of = [](const std::string& head, const std::string& indent) {
+    std::string text = "import torch\n\nx = torch.zeros(4)\n" + head;
+    for (int i = 0; i < 2'000; ++i) text += indent + "y = torch.relu(x)\n";
+    return Session("/loop.py", text).steps;
+  };
+  const std::uint64_t once = steps_of("", "");
+  // An iteration for what it changes, and one for good.
+  CHECK(steps_of("for i in range(200):\n", "    ") < once * 9 / 4);
+  CHECK(steps_of("while True:\n", "    ") < once * 2 + 3'500);
+  CHECK(steps_of("for k in range(300):\n    for i in range(200):\n", "        ") < once * 10 / 3);
 }
 
 TEST_CASE("in real files, too") {

@@ -50,6 +50,15 @@ bool asks_for(syntax::Block body, Name number, int depth) {
   });
 }
 
+bool reads(syntax::Block body, Name number) {
+  bool found = false;
+  for (const Stmt* stmt : body)
+    for_each_expression(*stmt, [&](const Expr& each) {
+      found = found || (each.kind == ExprKind::name && as<NameExpr>(each).id == number);
+    });
+  return found;
+}
+
 bool takes_by(syntax::Block body, Name number) {
   bool found = false;
   for (const Stmt* stmt : body)

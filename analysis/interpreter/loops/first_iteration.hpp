@@ -7,6 +7,8 @@
 namespace stepzero::interpreter {
 
 bool asks_for(syntax::Block body, syntax::Name number, int depth = 0);
+// Does an iteration ask which one it is? Else the first is as any other.
+bool reads(syntax::Block body, syntax::Name number);
 // Is the number, or what is computed of it, an index? Then the last iteration is, too.
 bool takes_by(syntax::Block body, syntax::Name number);
 

@@ -391,7 +391,9 @@ std::optional<Flow> LoopRunner::ForLoop::unrolled() {
   if (items->size() > 1) first = run.resolve(items->front());
   // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of
   // them.
-  if (run.dry_runs_ == 0 && std::any_of(items->begin(), items->end(), [&](const Value& item) {
+  const bool any_number = iterable.is(Kind::range) && stmt.target->kind == ExprKind::name &&
+      !reads(stmt.body, as<NameExpr>(*stmt.target).id);
+  if (run.dry_runs_ == 0 && !any_number && std::any_of(items->begin(), items->end(), [&](const Value& item) {
         return !(item == items->front());
       })) {
     std::vector<const ProblemEvent*> found;
