@@ -311,6 +311,11 @@ Value Interpreter::Comparison::of_constants() {
   if ((op == CompareOp::eq || op == CompareOp::ne) && left.kind != right.kind && run.known_key(left) &&
       run.known_key(right) && !(is_plain_number(left) && is_plain_number(right)))
     return answer(run.same_key(left, right));
+  // `type(x) is str`: a class of the program is none of a library's.
+  if (is_identity() &&
+      ((left.is(Kind::class_) && right.is(Kind::library)) ||
+          (left.is(Kind::library) && right.is(Kind::class_))))
+    return answer(false);
   if (left.is(Kind::boolean) && right.is(Kind::boolean)) {
     const Cond both = s.logical_and(left.condition(), right.condition());
     const Cond neither = s.logical_and(s.logical_not(left.condition()), s.logical_not(right.condition()));

@@ -165,14 +165,15 @@ Value to_dtype(Call& call, Value picture, const PictureSizes& sizes) {
   return dtype.is(Kind::dtype) ? as_tensor(call, sizes, dtype.dtype()) : not_known(call);
 }
 
+std::string_view name_of(Call& call, Value transform) {
+  transform = call.run.resolve(transform);
+  const auto* native = transform.is(Kind::instance) ? transform.as<Instance>()->native : nullptr;
+  return native ? native->path.substr(native->path.rfind('.') + 1) : std::string_view{};
+}
 // Does it take pictures alone, and make tensors of them?
 bool takes_pictures(Call& call, Value transform) {
-  transform = call.run.resolve(transform);
-  constexpr std::string_view converters[] = {"ToTensor", "PILToTensor"};
-  const auto* native = transform.is(Kind::instance) ? transform.as<Instance>()->native : nullptr;
-  return native && std::ranges::any_of(converters, [&](std::string_view name) {
-    return native->path.substr(native->path.rfind('.') + 1) == name;
-  });
+  const std::string_view name = name_of(call, transform);
+  return name == "ToTensor" || name == "PILToTensor";
 }
 
 // One after the other.
@@ -180,11 +181,19 @@ Value through_all(Call& call, Value picture) {
   const Value all = own(call, "transforms");
   const auto items = all ? call.run.elements(all, call.place) : std::nullopt;
   if (!items) return not_known(call);
+  const bool is_picture = sizes_of(call, picture) && !is_tensor(call, picture);
   // What comes to one that takes pictures alone has been one from the beginning.
   if (!sizes_of(call, picture) && call.run.resolve(picture).is(Kind::unknown) &&
       std::ranges::any_of(*items, [&](Value each) { return takes_pictures(call, each); }))
     picture = make_picture(call, {});
-  for (const Value& each : *items) picture = call.run.call(each, {{picture}, {}, false}, call.place);
+  for (const Value& each : *items) {
+    picture = call.run.call(each, {{picture}, {}, false}, call.place);
+    // What is normalized has to be floats, and of a picture there are no others.
+    const Value made = call.run.resolve(picture);
+    if (is_picture && name_of(call, each) == "Normalize" && made.is(Kind::tensor) &&
+        tensor_state(call.run, made)->dtype == Dtype::unknown && call.run.default_dtype() == Dtype::float32)
+      if (const auto sizes = sizes_of(call, made)) picture = as_tensor(call, *sizes, Dtype::float32);
+  }
   return picture;
 }
 // … or not at all: which of both is not known.
