@@ -203,6 +203,20 @@ Value ObjectModel::Attribute::dict_of(values::Instance& object) {
   return dict;
 }
 
+// What the class has from the class that it is an object of, where that has a name of its module.
+static Value of_metaclass(Interpreter& run, const values::Class& cls, Name name) {
+  for (const values::Class* one : cls.order) {
+    if (!one->stmt || !one->globals) continue;
+    for (const syntax::Keyword& keyword : one->stmt->keywords) {
+      if (keyword.name.text() != "metaclass" || keyword.value->kind != ExprKind::name) continue;
+      const values::Slot* slot = one->globals->names.find(syntax::as<syntax::NameExpr>(*keyword.value).id);
+      const Value meta = slot ? run.resolve(slot->value) : Value{};
+      return meta.is(Kind::class_) ? run.find_in_order(meta.as<values::Class>()->order, name) : Value{};
+    }
+  }
+  return {};
+}
+
 Value ObjectModel::Attribute::of_class(values::Class& cls) {
   if (const Value found = run.find_in_order(cls.order, name))
     return run.object_model_->bind_method(found, {}, &cls, {});
@@ -263,6 +277,12 @@ Value ObjectModel::Attribute::of_class(values::Class& cls) {
     if (text == "get" || text == "__getitem__" || text == "__setitem__" || text == "fromkeys")
       return run.library_symbol(
           (cls.holds == Kind::dict ? "builtins.dict." : "builtins.list.") + std::string(text));
+  }
+  if (const Value method = of_metaclass(run, cls, name); method.is(Kind::function)) {
+    auto* bound = run.heap().make<values::Bound>();
+    bound->self = Value::of(Kind::class_, &cls);
+    bound->function = method;
+    return Value::of(Kind::bound, bound);
   }
   if (text == "__new__" || text == "__setattr__" || text == "__getattribute__")
     return run.library_symbol("builtins.object." + std::string(text));
