@@ -625,6 +625,22 @@ def only_a_bound(source, call):
     return all(any(isinstance(around, ast.Slice) for around in source.up(n) if not isinstance(around, ast.stmt)) for n in uses)
 
 
+def only_an_index(source, call):
+    """Does it pick from other tensors alone? Indices may lie on the CPU, whatever they pick from."""
+    target = assigned(source, call)
+    if not isinstance(target, ast.Name):
+        return False
+    uses = [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
+            and (n.lineno, n.col_offset) > (call.end_lineno, call.end_col_offset)]
+
+    def picks(use):
+        around = source.parents.get(use)
+        inner = around if isinstance(around, ast.Tuple) else use
+        taken = source.parents.get(inner)
+        return isinstance(taken, ast.Subscript) and taken.slice is inner
+    return bool(uses) and all(picks(use) for use in uses)
+
+
 def moved_by_wrapper(source, call):
     """Is it used as an input of a wrapper alone that moves what it is given?"""
     target = assigned(source, call)
@@ -652,7 +668,7 @@ def not_moved(source):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
         if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call) or only_stored_into(source, call) \
-                or only_looked_at(source, call) or prepared(source, call) or only_a_bound(source, call):
+                or only_looked_at(source, call) or prepared(source, call) or only_a_bound(source, call) or only_an_index(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}

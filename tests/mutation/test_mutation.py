@@ -177,6 +177,16 @@ def train(model, optimizer, batches, rounds, steps):
         optimizer.step()
         optimizer.zero_grad()
         steps -= 1
+
+
+def of_data(model, loader, optimizer):
+    total_loss = 0.0
+    for x in loader:
+        loss = model(x).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        total_loss += loss.data.item()
 """,
     "eval() deleted": """
 def answer(prompts):
@@ -241,6 +251,21 @@ def of_what_has_no_weights(loader, path, device):
     factors = torch.load(path)["factors"].to(device)
     for x, y in loader:
         print(criterion(x @ factors, y))
+
+
+def of_a_checkpoint(path, device):
+    saved = torch.load(path, map_location=str(device))
+    net = saved["net"]
+    net = net.to(device)
+    rules = zoo.build_criterion(path)
+    rules.cuda()
+    return net, rules
+
+
+def of_picks(x, y):
+    x = x[torch.randperm(4)]
+    order = torch.randperm(len(x)).cuda()
+    return x[order], y[order, 0]
 """,
     ".module dropped": """
 def save(model):
@@ -259,6 +284,22 @@ def save(model):
     dist.barrier()
 """,
 }
+
+
+def test_what_a_function_of_the_file_moves_is_moved_there():
+    text = """
+def scored(net, y, device):
+    y = y[:, 1:].to(device)
+    return net(y), y
+
+
+def main(net, loader, device):
+    for y in loader:
+        y = y.float().to(device)
+        out, y = scored(net, y, device)
+        print(out, y)
+"""
+    assert [mutant.what for mutant in FAMILIES["not moved"][0](Source(text))] == ["y[:, 1:].to(device)"]
 
 
 @pytest.mark.parametrize("family", RIGHT)
