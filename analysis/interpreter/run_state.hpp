@@ -124,12 +124,12 @@ protected:
       assumed_;  // those of them that no statement makes: an operand is run for each of its values
   std::uint64_t step_limit_ = 0;
   std::uint64_t trial_limit_ = unlimited_steps;  // see StepAllowance
-  int nesting_ = 0;        // see Nested
-  int depth_ = 0;          // of calls
-  int generic_depth_ = 0;  // loops around that stand for any number of iterations
-  int dry_runs_ = 0;       // iterations whose events and facts are thrown away
-  int guards_ = 0;         // try bodies around
-  int branches_ = 0;       // forks around of which nothing decides which side is taken
+  int nesting_ = 0;                              // see Nested
+  int depth_ = 0;                                // of calls
+  int generic_depth_ = 0;                        // loops around that stand for any number of iterations
+  int dry_runs_ = 0;                             // iterations whose events and facts are thrown away
+  int guards_ = 0;                               // try bodies around
+  int branches_ = 0;                             // forks around of which nothing decides which side is taken
   // While the test of an assert is evaluated: the values of its parts, and the frame that they belong to.
   std::vector<std::pair<const syntax::Expr*, Value>>* traced_ = nullptr;
   const Frame* traced_frame_ = nullptr;
