@@ -391,11 +391,12 @@ std::optional<Flow> LoopRunner::ForLoop::unrolled() {
   if (items->size() > 1) first = run.resolve(items->front());
   // Elements of several kinds: what fails for the first of them is proven, though it is not for any one of
   // them.
-  const bool any_number = iterable.is(Kind::range) && stmt.target->kind == ExprKind::name &&
-      !reads(stmt.body, as<NameExpr>(*stmt.target).id);
-  if (run.dry_runs_ == 0 && !any_number && std::any_of(items->begin(), items->end(), [&](const Value& item) {
-        return !(item == items->front());
-      })) {
+  const auto is_any_number = [&] {
+    return iterable.is(Kind::range) && stmt.target->kind == ExprKind::name &&
+        !reads(stmt.body, as<NameExpr>(*stmt.target).id);
+  };
+  const auto differs = [&](const Value& item) { return !(item == items->front()); };
+  if (run.dry_runs_ == 0 && std::ranges::any_of(*items, differs) && !is_any_number()) {
     std::vector<const ProblemEvent*> found;
     run_alone(items->front(), nullptr, found);
     first_fails = !found.empty();
@@ -445,8 +446,8 @@ bool LoopRunner::ForLoop::is_counted() const {
 
 // The last number of a range that is all known. Null: it is not, or no index either.
 Int LoopRunner::ForLoop::last_number() const {
-  if (!iterable.is(Kind::range) || run.limits_.as_rank || !run.policy_.looks_for_failures ||
-      run.loops_->building() || stmt.target->kind != ExprKind::name ||
+  if (!iterable.is(Kind::range) || run.dry_runs_ > 0 || run.limits_.as_rank ||
+      !run.policy_.looks_for_failures || run.loops_->building() || stmt.target->kind != ExprKind::name ||
       !takes_by(stmt.body, as<NameExpr>(*stmt.target).id))
     return nullptr;
   const auto* range = iterable.as<values::Range>();
