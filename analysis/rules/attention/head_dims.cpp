@@ -69,7 +69,7 @@ std::string contradiction(const Settings& settings) {
   if (heads && shared && !latent && heads->number > 0 && shared->number > 0 &&
       heads->number % shared->number != 0)
     return says(*heads) + " and " + says(*shared) +
-        ": the query heads cannot share so many key and value heads. Make their number a multiple of the number of key and value heads";
+        ": the query heads cannot share so many key and value heads. Make the number of query heads a multiple of the number of key and value heads";
   if (!settings.is_dictionary() || settings.given().open || settings.any_named(tells_head_size)) return {};
   for (const auto& [width_name, heads_name] : divided)
     if (const auto width = settings[width_name], count = settings[heads_name];

@@ -79,7 +79,7 @@ void check(const Record& record, Report& report) {
     });
     if (!merely_added) continue;
     report.add(Severity::hint, each.made->born, each.made->calls,
-        "The outputs of two latent attentions are only added: what one found out can cancel what the other did. Give each a gate, or join "
+        "The outputs of two latent attentions are only added: one can cancel out the other. Give each a gate, or concatenate "
         "them before one output projection.");
   }
 }

@@ -43,7 +43,9 @@ std::vector<MaskParameter> masks_of(const Producer& made) {
 }
 
 std::string where(const Record& record, const PositionMask& mask) {
-  if (!mask.number) return mask.inverted ? "after the lengths" : "before the lengths";
+  if (!mask.number)
+    return mask.inverted ? "where the position is not below the length"
+                         : "where the position is below the length";
   const TensorState* of = input(*mask.made);
   const std::string_view name = of ? Provenance::of(record).name_of(of) : std::string_view();
   const std::string text = name.empty() ? std::string("the tokens") : code(name);
@@ -64,8 +66,7 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
       const bool of_padding = positions->number ? !positions->inverted : positions->inverted;
       if (of_padding != each.shows) continue;
       told = means + ", and this mask is `True` " + where(record, *positions) +
-          (each.shows ? ": attention is left to these positions alone"
-                      : ": attention is left to the others alone") +
+          (each.shows ? ": only these positions are attended to" : ": only the others are attended to") +
           ". Negate the mask.";
       where_made = positions->made->born;
     } else if (const auto half = triangle(record, mask); half && !each.over_keys) {

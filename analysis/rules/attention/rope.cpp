@@ -106,7 +106,7 @@ bool is_cut(const Record& record, const Frequencies& frequencies) {
 
 void check(const Record& record, Report& report) {
   report_specialized(record, report, "attention/rope", [&](const ProblemEvent& problem) {
-    return "The table of rotary angles does not fit what it turns. " + text_of(record, problem);
+    return "The table of rotary angles does not fit the tensor that it rotates. " + text_of(record, problem);
   });
 
   const Provenance& provenance = Provenance::of(record);
@@ -119,13 +119,14 @@ void check(const Record& record, Report& report) {
     if (each.theta <= 0 && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
           "The base of the rotary frequencies is " + in_digits(each.theta) +
-              ": powers of it are 0, infinite or no numbers, and every angle with them. 10000 is usual.");
+              ": its powers are 0, inf or nan, and so is every angle. 10000 is usual.");
     if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && !is_cut(record, each) &&
         once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
           "The rotary dimension is " + in_digits(*each.dim) +
-              ", which is odd: rotations turn pairs of numbers, and the " + in_digits((*each.dim + 1) / 2) +
-              " frequencies make " + in_digits(*each.dim + 1) + " columns.");
+              ", which is odd: each rotation takes a pair of numbers, and the " +
+              in_digits((*each.dim + 1) / 2) + " frequencies make " + in_digits(*each.dim + 1) +
+              " columns. Make it even.");
     if (each.theta >= 5e5 && each.dim && *each.dim >= 4) {
       const Producer* table = nullptr;
       const auto context = positions(record, each, table);
@@ -140,7 +141,7 @@ void check(const Record& record, Report& report) {
                 "With a base of " + in_digits(each.theta) + " and " + in_digits(*context) +
                     " positions the slowest frequency turns " + in_digits(std::round(turns * 1e5) / 1e5) +
                     " of a circle, and " + std::to_string(still) + " of " + in_digits(*each.dim / 2) +
-                    " less than a tenth: they say nothing of positions. Bases that large are for long contexts; 10000 is usual for this one."))
+                    " less than a tenth: they say almost nothing about positions. Bases that large are for long contexts; 10000 is usual for this one."))
           report.relate(
               *finding, table->born, "a table for " + in_digits(*context) + " positions is made here");
       }
@@ -163,7 +164,7 @@ void check(const Record& record, Report& report) {
                       *of_keys = keys ? base_of(keys) : nullptr;
     if (!of_queries || !of_keys || of_queries->theta == of_keys->theta || !once(product.born)) return;
     if (Finding* finding = report.add(Severity::warning, product.born, product.calls,
-            "Queries are turned with a base of " + in_digits(of_queries->theta) + " and keys with one of " +
+            "Queries are rotated with a base of " + in_digits(of_queries->theta) + " and keys with one of " +
                 in_digits(of_keys->theta) +
                 ": their products no longer depend on the distance of two positions alone.")) {
       report.relate(*finding, of_queries->made->born, "the frequencies of the queries");

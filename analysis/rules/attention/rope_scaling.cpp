@@ -92,7 +92,7 @@ public:
       for (const ScalingKind& each : kinds)
         if (syntax::letters_between(name, each.name) <= 2) meant = each.name;
       return tell(place,
-          "`" + std::string(name) + "` is no known kind of rotary scaling" +
+          "`" + std::string(name) + "` is not a known kind of rotary scaling" +
               (meant.empty() ? "; known are `default`, `linear`, `dynamic`, `yarn`, `longrope` and `llama3`"
                              : ". Did you mean `" + meant + "`?"));
     }
@@ -192,7 +192,7 @@ private:
     if (pairs != static_cast<double>(a->items.size()))
       tell(place,
           "`short_factor` and `long_factor` have " + std::to_string(a->items.size()) +
-              " numbers, and the heads have " + in_digits(pairs) + " pairs to turn");
+              " numbers, and the heads have " + in_digits(pairs) + " pairs to rotate");
   }
   void contexts(
       const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {

@@ -45,21 +45,21 @@ void check(const Record& record, Report& report) {
     const double scale = attention.scale, size = static_cast<double>(*head);
     if (scale <= 0 || is(scale, 1 / std::sqrt(size))) continue;
     std::string wrong;
-    if (is(scale, 1 / size)) wrong = "by " + std::to_string(*head) + ", not by its root";
+    if (is(scale, 1 / size)) wrong = "by " + std::to_string(*head) + ", not by its square root";
     if (wrong.empty() && dims.size() == 4)
       for (const std::size_t at : {std::size_t{1}, std::size_t{2}})
         if (const auto heads = size_of(record, dims[at]);
             heads && *heads > 1 && is(scale, 1 / std::sqrt(size * static_cast<double>(*heads))))
-          wrong = "by " + root_of(*head * *heads) + ", the root of the width of all heads";
+          wrong = "by " + root_of(*head * *heads) + ", the square root of the width of all heads";
     if (wrong.empty())
       if (const auto of_values = value_size(record, attention);
           of_values && *of_values != *head && is(scale, 1 / std::sqrt(static_cast<double>(*of_values))))
-        wrong = "by " + root_of(*of_values) + ", the root of the size of a head of the values";
+        wrong = "by " + root_of(*of_values) + ", the square root of the size of one value head";
     if (wrong.empty() || !once(attention.scaled->born)) continue;
     Finding* finding = report.add(Severity::hint, attention.scaled->born, attention.scaled->calls,
         "The scores are divided " + wrong + ". Queries and keys have " + std::to_string(*head) +
-            " numbers for each head, so their products have a spread of " + root_of(*head) +
-            ": dividing by that keeps the softmax where it has a gradient.");
+            " numbers for each head, so their products have a standard deviation of " + root_of(*head) +
+            ". Divide by that: otherwise the softmax is too flat or too sharp to learn well.");
     if (finding) report.relate(*finding, attention.product->born, "queries meet keys here");
   }
 }

@@ -59,7 +59,7 @@ void check(const Record& record, Report& report) {
     if (!constant || !once(asked->born)) return;
     Finding* finding = report.add(Severity::warning, asked->born, asked->calls,
         "Without `create_graph=True` these gradients are constants: the penalty that is computed from them changes the value of "
-        "the loss and no gradient, so it trains nothing. Pass `create_graph=True`.");
+        "the loss but no gradient, so it trains nothing. Pass `create_graph=True`.");
     if (finding) report.relate(*finding, backward.place, "the backward of the loss that it is a part of");
   });
 }

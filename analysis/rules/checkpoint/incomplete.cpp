@@ -7,6 +7,7 @@
 #include "rules/training/training.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <set>
@@ -38,6 +39,9 @@ std::string called(const Record& record, const OperationEvent& event, bool argum
   const std::string text = expr ? std::string(record.text({event.place.chunk, expr->span})) : std::string();
   return values::is_quotable(text) ? text : otherwise;
 }
+
+// In a message: a name of the program as code, other words as they are.
+std::string as_told(const std::string& what) { return what.starts_with("the ") ? what : values::code(what); }
 
 // SGD without momentum keeps nothing.
 bool has_state(const Record& record, const CheckpointRoot& checkpoint_root, const Object* optimizer) {
@@ -380,12 +384,14 @@ void tell_unread(const Record& record, const CheckpointRoot& checkpoint_root, co
       const std::string what = called(record, *use.event, by_scaler, "the optimizer");
       if (!once(resumed.event->place)) continue;
       Finding* finding = report.add(Severity::warning, resumed.event->place, resumed.event->calls,
-          "Training resumes from this checkpoint, which holds the state of " + what +
-              " but does not load it: what it has learned so far is lost. Call `" + what +
-              ".load_state_dict()`.");
+          "Training resumes from this checkpoint, which holds the state of " + as_told(what) +
+              " but does not load it: what it has learned so far is lost. Call " +
+              (what.starts_with("the ") ? "its `load_state_dict()`"
+                                        : values::code(what + ".load_state_dict()")) +
+              ".");
       if (!finding) continue;
       report.relate(*finding, save.event->place, "saved here");
-      report.relate(*finding, use.event->place, what + " is used here");
+      report.relate(*finding, use.event->place, as_told(what) + " is used here");
     }
 }
 
@@ -441,7 +447,7 @@ void check(const Record& record, Report& report) {
       if (!once(save.event->place)) continue;
       std::string names;
       for (std::size_t i = 0; i < missing.size(); ++i)
-        names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + missing[i].what;
+        names += (i == 0 ? "" : i + 1 == missing.size() ? " and " : ", ") + as_told(missing[i].what);
       for (const Lacking& each : missing) names += each.when;
       Finding* finding = report.add(Severity::warning, save.event->place, save.event->calls,
           "Training resumes from this checkpoint without the state of " + names + ": what " +
@@ -450,7 +456,8 @@ void check(const Record& record, Report& report) {
               " again.");
       if (!finding) continue;
       report.relate(*finding, resumed->event->place, "resuming loads it here");
-      for (const Lacking& each : missing) report.relate(*finding, each.place, each.what + " is used here");
+      for (const Lacking& each : missing)
+        report.relate(*finding, each.place, as_told(each.what) + " is used here");
       offer_states(record, checkpoint_root, save, *restored, missing, report, *finding);
     }
   }

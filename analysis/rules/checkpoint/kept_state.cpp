@@ -77,11 +77,11 @@ void check(const Record& record, Report& report) {
     for (const FileUse& put : checkpoint_root.put)
       if (!put.event->arguments.empty() && put.event->self.is(Kind::instance))
         look(put, put.event->arguments[0],
-            "what is loaded in the end are the weights of the last step, not those of the moment.",
+            "the weights that are loaded in the end are those of the last step, not those of this moment.",
             "loaded here");
     for (const FileUse& save : checkpoint_root.saves)
       look(save, saved_object(save),
-          "what is saved in the end are the weights of the last step, not those of the moment.",
+          "the weights that are saved in the end are those of the last step, not those of this moment.",
           "saved here");
   }
 }

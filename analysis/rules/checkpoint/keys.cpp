@@ -116,8 +116,8 @@ void look_at_save(Report& report, const FileUse& save, Once& once) {
     if (path.empty() || !once(save.event->place)) return;
     const std::string name(path.substr(path.rfind('.') + 1));
     report.add(Severity::warning, save.event->place, save.event->calls,
-        "This saves the method " + values::code(name) + " and not what it gives: call it, " +
-            values::code(name + "()") + ".");
+        "This saves the method " + values::code(name) +
+            ", not what it returns. Call it: " + values::code(name + "()") + ".");
   };
   const Value object = saved_object(save);
   look(object);
@@ -244,7 +244,7 @@ bool is_whole(const Record& record, Report& report, const CheckpointRoot& checkp
   if (!once(put.event->place)) return true;
   const std::string part = key->empty() ? "the part that holds them" : values::code("[\"" + *key + "\"]");
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
-      std::string("The model is given the whole checkpoint, whose keys are no names of its weights: ") +
+      std::string("The model is given the whole checkpoint, whose keys are not the names of its weights: ") +
           (loose ? "with `strict=False` nothing is loaded, silently."
                  : "`load_state_dict` raises \"Missing key(s) in state_dict\".") +
           " Load " + part + ".");
@@ -312,9 +312,9 @@ void look_at_continued(const Record& record, Report& report, const CheckpointRoo
                                        : "`load_state_dict` raises \"Missing key(s) in state_dict\"";
       Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
           saved_prefix
-              ? "A training that is continued from its own checkpoint fails here: the wrapped model was saved, with names that begin with `" +
+              ? "A run that resumes from its own checkpoint fails here: the wrapped model was saved, with names that begin with `" +
                   prefix + "`, and this model's do not, so " + raises + ". Save the state of `." + part + "`."
-              : "A training that is continued from its own checkpoint fails here: the names of the wrapped model begin with `" +
+              : "A run that resumes from its own checkpoint fails here: the names of the wrapped model begin with `" +
                   prefix + "`, and those that were saved do not, so " + raises + ". Load into `." + part +
                   "`.");
       if (!finding) continue;
@@ -329,7 +329,7 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   if (put.event->arguments.empty() || put.guarded) return;
   if (argument(*put.event, "nothing").is(Kind::boolean) && once(put.event->place)) {
     report.add(Severity::warning, put.event->place, put.event->calls,
-        "No key of the state matches the model: `strict=False` loads nothing and does not say so.");
+        "No key of the state matches the model: `strict=False` loads nothing, silently. Rename the keys, or load with `strict=True` to see which differ.");
     return;
   }
   const Loaded loaded = loaded_from(checkpoint_root, put.event->arguments[0]);
@@ -415,7 +415,7 @@ void look_at_put(const Record& record, Report& report, const CheckpointRoot& che
   if (!differing) return;
   tell("`" + differing->name + "` was saved with shape " + words(record, differing->saved->shape) +
       " and has shape " + words(record, differing->own->shape) +
-      " here: `load_state_dict` raises \"size mismatch\", with `strict=False`, too. Load the parts that fit, or build the model as it was saved.");
+      " here: `load_state_dict` raises \"size mismatch\", even with `strict=False`. Load the parts that fit, or build the model as it was saved.");
 }
 
 void check(const Record& record, Report& report) {

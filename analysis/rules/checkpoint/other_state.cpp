@@ -108,7 +108,7 @@ void look_at_whole(const Record& record, Report& report, const CheckpointRoot& c
   const std::string name = name_in(record, put);
   Finding* finding = report.add(Severity::warning, put.event->place, put.event->calls,
       "The file holds " + code(name.empty() ? "the model" : name) +
-          " itself, which was saved as a whole, and `load_state_dict` takes a state: \"Expected state_dict to be dict-like\". Save " +
+          " itself, which was saved as a whole, and `load_state_dict` takes a `state_dict`: \"Expected state_dict to be dict-like\". Save " +
           code((name.empty() ? "model" : name) + ".state_dict()") + ".");
   if (finding) report.relate(*finding, saves.front()->event->place, "saved here");
 }

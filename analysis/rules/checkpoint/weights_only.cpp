@@ -27,7 +27,7 @@ constexpr Refused refused[] = {
     {"torch.nn.Module", "a module"},
     {"torch.optim.Optimizer", "an optimizer"},
     {"torch.optim.lr_scheduler.LRScheduler", "a scheduler"},
-    {"argparse.Namespace", "an argparse.Namespace"},
+    {"argparse.Namespace", "an `argparse.Namespace`"},
 };
 // The object in what is saved that only a load of everything makes: "the module `model`"; empty if none is
 // known.
@@ -62,7 +62,7 @@ std::string refused_in(Value value, int depth = 0) {
   };
   return std::ranges::any_of(object->cls->order, writes_itself)
       ? std::string()
-      : "an object of " + std::string(object->cls->name.text());
+      : "an object of `" + std::string(object->cls->name.text()) + "`";
 }
 
 // What the text says of `weights_only`: nothing, or true. Else nothing is known to be refused.
@@ -90,10 +90,9 @@ void look_at(
   if (what.empty()) return;
   Finding* finding = report.add(asked == Asked::yes ? Severity::error : Severity::warning, load.event->place,
       load.event->calls,
-      std::string(
-          asked == Asked::yes ? "" : "Since PyTorch 2.6, where `weights_only=True` is the default: ") +
+      std::string(asked == Asked::yes ? "" : "Since PyTorch 2.6, `weights_only=True` is the default, and ") +
           (asked == Asked::yes ? "This file holds " : "this file holds ") + what +
-          ", which is more than weights: `torch.load` raises \"Weights only load failed\". Save its `state_dict` or its fields, or load files that only you can have written with `weights_only=False`.");
+          ", which is more than weights: `torch.load` raises \"Weights only load failed\". Save its `state_dict` or its fields, or pass `weights_only=False` for a file that you trust.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   if (asked == Asked::yes || !load.event->expr || !record.in_file(load.event->place)) return;

@@ -141,7 +141,7 @@ void look_at_last_iterations(const Record& record, const Training& training, Rep
         Finding* finding = report.add(Severity::warning, event.place, event.calls,
             "This fails on the last batch, which has " + std::to_string(number("last")) +
                 " where the others have " + std::to_string(number("others")) + ": " +
-                count(number("samples"), "sample") + " do not divide. " +
+                count(number("samples"), "sample") + " do not divide into such batches. " +
                 (problem.empty() ? std::string() : problem + ". ") +
                 "Take the size from the batch, `x.size(0)`, or pass `drop_last=True` to the loader.");
         if (!finding) continue;

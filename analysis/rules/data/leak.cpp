@@ -108,8 +108,8 @@ void look_at_fit(
   }
   if (!training || !evaluation || !once(fit.place)) return;
   report.add(Severity::warning, fit.place, fit.calls,
-      "This learns from `\"" + std::string(evaluation.text()) +
-          "\"`, too: what is evaluated on has been seen. Train it on `\"" + std::string(training.text()) +
+      "This is fitted on `\"" + std::string(evaluation.text()) +
+          "\"`, too, so the evaluation data has been seen. Fit on `\"" + std::string(training.text()) +
           "\"` alone.");
   (void)record;
 }
@@ -201,7 +201,7 @@ void look_at_windows(Report& report, const Found& found, Once& once) {
         continue;
       if (!once(split->place)) break;
       Finding* finding = report.add(Severity::warning, split->place, split->calls,
-          "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with one of the training. Split the sequence first, or split the indices in two blocks with a gap of a window.");
+          "These samples are windows of one sequence that overlap: split at random, nearly every validation window shares most of its points with a training window. Split the sequence first, or split the indices into two blocks with a gap of one window.");
       if (finding) report.relate(*finding, window->place, "each sample begins one step after the one before");
       break;
     }

@@ -42,8 +42,9 @@ void look(const TrainingRoot& training_root, Report& report, Once& once) {
     });
     if (handed || !once(region.place)) continue;
     Finding* finding = report.add(Severity::warning, region.place, region.calls,
-        "What runs in this stream is not waited for: the training step may read a batch before its copy has ended. Call " +
-            code("torch.cuda.current_stream().wait_stream(…)") + " with it before the batch is used.");
+        "Nothing waits for this stream: the training step may read a batch before its copy has ended. Call " +
+            code("torch.cuda.current_stream().wait_stream(…)") +
+            " with this stream before the batch is used.");
     if (!finding) continue;
     report.relate(*finding, region.arguments[0].object()->born, "the stream is made here");
     report.relate(*finding, trains->event->place, "the training step");

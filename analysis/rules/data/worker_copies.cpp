@@ -101,7 +101,7 @@ void check(const Record& record, Report& report) {
     Finding* finding = report.add(Severity::warning, made.place, made.calls,
         "Each of the " + std::to_string(*workers) + " workers goes through all of " + code(name) +
             ": every sample comes " + std::to_string(*workers) +
-            " times. Ask `torch.utils.data.get_worker_info()` in `__iter__`, and give each worker its share.");
+            " times. Call `torch.utils.data.get_worker_info()` in `__iter__`, and give each worker its share.");
     if (finding) report.relate(*finding, {dataset.cls->chunk, method->name_span}, "this gives all samples");
   });
 }

@@ -55,9 +55,9 @@ void judge(const Document& document, DocumentReport& report) {
   std::string made = micro.value ? std::to_string(*micro.value) + " per process" : "";
   if (steps.value) made += (made.empty() ? "" : " × ") + std::to_string(*steps.value) + " accumulation steps";
   Finding& finding = report.add(Severity::error, whole.field->value.span,
-      "`train_batch_size` of " + std::to_string(*whole.value) + " is no multiple of " + made +
+      "a `train_batch_size` of " + std::to_string(*whole.value) + " is not a multiple of " + made +
           (micro.value && steps.value ? " = " + std::to_string(product) : "") +
-          ": no number of processes makes it so, and DeepSpeed asserts that it is");
+          ": DeepSpeed asserts that it is, and fails with any number of processes");
   if (micro.value) report.relate(finding, micro.field->key_span, "samples per process");
   if (steps.value) report.relate(finding, steps.field->key_span, "accumulation steps");
 }

@@ -83,8 +83,8 @@ void check_steps(const Record& record, Report& report) {
         std::string(
             "This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
             (of_engine.empty()
-                    ? "A step of its own leaves them out, and under ZeRO finds no gradients: call `engine.step()`"
-                    : "This is a second step beside it: take it out"));
+                    ? "A separate step leaves them out, and under ZeRO finds no gradients: call `engine.step()` instead"
+                    : "This is a second step: remove it"));
   });
 }
 
@@ -179,8 +179,8 @@ void check_clearing(const Record& record, Report& report) {
       if (!in_each_iteration(training_root, clear, *backward) || !once(clear.event->place)) continue;
       Finding* finding = report.add(Severity::warning, clear.event->place, clear.event->calls,
           "The engine of DeepSpeed accumulates " + std::to_string(*steps) +
-              " micro-batches and clears the gradients itself after the last one. This clears them before: only the last micro-batch of each window is trained on, with 1/" +
-              std::to_string(*steps) + " of its gradient. Remove it.");
+              " micro-batches and clears the gradients itself after the last one. This clears them earlier, so only the last micro-batch of each window is trained on, with 1/" +
+              std::to_string(*steps) + " of its gradient. Remove this call.");
       if (finding)
         report.relate(*finding, backward->event->place, "the engine's backward of each micro-batch");
     }
@@ -204,7 +204,7 @@ void check_saves(const Record& record, Report& report) {
         record.symbols.decide(whole.condition()) != symbolic::Answer::no;
     if (!is_sharded || gathers || !once(operation.place)) return;
     report.add(Severity::warning, operation.place, operation.calls,
-        "This saves nothing and returns False: under ZeRO-3 the parameters must be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
+        "This saves nothing and returns `False`: under ZeRO-3 the parameters must be gathered first, and the configuration does not set `stage3_gather_16bit_weights_on_model_save`. Set it to true in `zero_optimization`.");
   });
 }
 
@@ -273,7 +273,7 @@ void check(const Record& record, Report& report) {
     if (told || !attribute(operation.self, values::EngineState::no_optimizer)) return;
     told = &operation;
     report.add(Severity::error, operation.place, operation.calls,
-        "The engine has no optimizer: neither is one handed to `deepspeed.initialize`, nor does the configuration name one. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
+        "The engine has no optimizer: `deepspeed.initialize` is given none, and the configuration names none. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
   });
   report_specialized(
       record, report, rule.id, [&](const ProblemEvent& problem) { return text_of(record, problem); });

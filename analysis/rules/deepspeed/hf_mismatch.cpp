@@ -107,7 +107,7 @@ void judge_default(const LaunchLine& line, std::string_view name, const Field& f
     if (!word.is_known() || word.text.starts_with(flag)) return;  // --fp16_full_eval, too
   Finding& finding = report.add(Severity::warning, line.script->written,
       "the configuration turns `" + std::string(name) + "` on, and this launch does not give `" + flag +
-          "`, which is off by default: the Trainer refuses configurations that mismatch its arguments, unless the script has another default. Give it, or write \"auto\" in the configuration");
+          "`, which is off by default: the Trainer refuses a configuration that does not match its arguments, unless the script has another default. Give it, or write \"auto\" in the configuration");
   report.relate(finding, {path, field.value.span}, "it is turned on here");
   finding.fixes.push_back(
       {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
@@ -131,8 +131,8 @@ void judge_default_number(const DocumentInput& input, const LaunchLine& line, co
   for (const std::string_view part : pair.keys) key += (key.empty() ? "" : ".") + std::string(part);
   Finding& finding = report.add(Severity::warning, line.script->written,
       "this launch does not give `" + flag + "`, which is " + std::string(pair.otherwise) +
-          " by default, and `" + path.substr(path.rfind('/') + 1) + "` says another number of `" + key +
-          "`: the Trainer refuses configurations that mismatch its arguments. Give it, or write \"auto\" in the configuration");
+          " by default, and `" + path.substr(path.rfind('/') + 1) + "` has another number for `" + key +
+          "`: the Trainer refuses a configuration that does not match its arguments. Give it, or write \"auto\" in the configuration");
   report.relate(finding, {path, field.value.span}, "the configuration says so here");
   finding.fixes.push_back(
       {"Write \"auto\" in the configuration", false, {{{path, field.value.span}, "\"auto\""}}});
@@ -163,7 +163,7 @@ void judge_whole_batch(
           std::to_string(windows) + (windows == 1 ? " step" : " steps") + " of accumulation are " +
           std::to_string(world * size * windows) + ", and `" + path.substr(path.rfind('/') + 1) +
           "` says `train_batch_size` is " + std::to_string(whole) +
-          ": the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
+          ": the Trainer refuses a configuration that does not match its arguments. Write \"auto\" in the configuration, and the Trainer fills in the value");
   report.relate(finding, {path, field->value.span}, "the configuration says so here");
   finding.fixes.push_back(
       {"Write \"auto\" in the configuration", false, {{{path, field->value.span}, "\"auto\""}}});
@@ -197,8 +197,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       Finding& finding = report.add(
           given.by_default || word->by_default ? Severity::warning : Severity::error, given.written,
           "`--" + std::string(pair.argument) + (given.text.empty() ? "" : " " + given.text) +
-              "` is not what `" + path->substr(path->rfind('/') + 1) + "` says of `" + key +
-              "`: the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in");
+              "` differs from `" + key + "` in `" + path->substr(path->rfind('/') + 1) +
+              "`: the Trainer refuses a configuration that does not match its arguments. Write \"auto\" in the configuration, and the Trainer fills in the value");
       report.relate(finding, {*path, field->value.span}, "the configuration says so here");
       finding.fixes.push_back(
           {"Write \"auto\" in the configuration", false, {{{*path, field->value.span}, "\"auto\""}}});

@@ -125,7 +125,7 @@ void judge_steps(const Node& root, DocumentReport& report) {
   Finding& finding = report.add(Severity::warning, total->span,
       "the schedule warms up for " + std::to_string(static_cast<std::int64_t>(warmup->number())) +
           " steps and ends after " + std::to_string(static_cast<std::int64_t>(total->number())) +
-          ": the learning rate falls to 0 before it was ever reached, and stays there");
+          ": right after the warm-up the learning rate drops to its lowest value, and stays there. Make `total_num_steps` larger than `warmup_num_steps`");
   report.relate(finding, warmup->span, "the steps of the warm-up");
 }
 

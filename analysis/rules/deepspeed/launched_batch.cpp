@@ -68,7 +68,7 @@ void judge(const DocumentInput& input, const LaunchLine& line, DocumentReport& r
           (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "") +
           " are not the `train_batch_size` of " + std::to_string(*whole) +
           " that the configuration asks for: DeepSpeed asserts that they are" +
-          (possible ? ", unless the model itself is parted among processes" : ""));
+          (possible ? ", unless the model itself is split among processes" : ""));
   report.relate(
       finding, {*path, root.find("train_batch_size")->value.span}, "the batch size of the configuration");
   report.relate(finding, written->written, "the configuration is named here");

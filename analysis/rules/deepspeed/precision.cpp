@@ -38,7 +38,7 @@ void judge(const Document& document, DocumentReport& report) {
   if (!fp16 || !half) return;
   if (const Node* scale = half->at("loss_scale"); scale && scale->is_number() && scale->number() == 1)
     report.add(Severity::warning, scale->span,
-        "a fixed `loss_scale` of 1 leaves the gradients of float16 unscaled: small ones become zero. 0 adapts the scale");
+        "a fixed `loss_scale` of 1 leaves the gradients of float16 unscaled: small ones become zero. Set it to 0, which adapts the scale");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }

@@ -55,13 +55,12 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
 void unknown(const Field& field, std::string_view meant, const Node& table, std::string_view section,
     bool broken, DocumentReport& report) {
   const std::string name = "`" + field.key + "`";
-  const std::string refused = "DeepSpeed refuses unknown keys in " + place_of(section);
+  const std::string place = place_of(section);
   const bool strict = is_strict(section) && !broken, always = strict && !was_open(section);
   if (!meant.empty()) {
     Finding& finding = report.add(always ? Severity::error : Severity::warning, field.key_span,
-        (strict ? refused + ": " + name + " is none"
-                : "DeepSpeed reads no key " + name + " in " + place_of(section) +
-                    ", and says nothing of it") +
+        (strict ? "DeepSpeed refuses the unknown key " + name + " in " + place
+                : "DeepSpeed does not read the key " + name + " in " + place + ", and does not warn") +
             ". Did you mean `" + std::string(meant) + "`?");
     const bool is_there = std::ranges::any_of(
         table.fields, [&](const Field& each) { return each.key == meant; });
@@ -72,10 +71,12 @@ void unknown(const Field& field, std::string_view meant, const Node& table, std:
   }
   if (broken) return;
   if (strict)
-    report.add(Severity::warning, field.key_span, refused + "; " + std::string(asked) + " knows no " + name);
+    report.add(Severity::warning, field.key_span,
+        "DeepSpeed refuses unknown keys in " + place + ", and " + std::string(asked) + " does not know " +
+            name);
   else if (section.empty() && !field.key.starts_with('_') && field.key.find("comment") == std::string::npos)
     report.add(Severity::information, field.key_span,
-        std::string(asked) + " reads no key " + name + ": it has no effect on the training");
+        std::string(asked) + " does not read the key " + name + ": it has no effect on the training");
 }
 
 // `is_older`: the checkout holds itself to a version that still reads what this one has removed.

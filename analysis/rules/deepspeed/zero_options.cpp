@@ -32,14 +32,14 @@ void check_offload(const Node& zero, std::int64_t stage, DocumentReport& report)
               " it has no effect and the parameters stay on the GPU");
     else if (stage == 0)
       report.add(Severity::warning, field.key_span,
-          "stage 0 shares nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU");
+          "stage 0 partitions nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU");
     else if (device->text == "nvme" && stage < 3)
       report.add(Severity::warning, device->span,
           at_stage +
               " the optimizer's states are offloaded to the memory of the host, whatever the device: only stage 3 writes them to a disk");
     else if (device->text == "nvme" && (!path || path->is(Node::Kind::null)))
       report.add(Severity::error, device->span,
-          "offloading to nvme needs `nvme_path`, the folder on the disk: without it DeepSpeed fails where it makes its path");
+          "offloading to nvme needs `nvme_path`, the folder on the disk: without this key DeepSpeed fails when it builds the path");
   }
 }
 
@@ -67,7 +67,7 @@ void judge(const Document& document, DocumentReport& report) {
              "stage3_gather_16bit_weights_on_model_save", "round_robin_gradients"})
       if (const Field* option = zero->find(key); option && truth(&option->value) == true)
         report.add(Severity::information, option->key_span,
-            "stage 0 shares nothing and does not read `" + std::string(key) + "`: it has no effect");
+            "stage 0 partitions nothing and does not read `" + std::string(key) + "`: it has no effect");
   const Node* offload = zero->at("offload_optimizer");
   if (const Field* ratio = offload ? offload->find("ratio") : nullptr;
       ratio && ratio->value.is_number() && ratio->value.number() < 1 && *stage != 3)
@@ -76,13 +76,13 @@ void judge(const Document& document, DocumentReport& report) {
   if (const Field* norm = zero->find("compute_grad_norm");
       norm && truth(&norm->value) == false && *stage != 1 && *stage != 2)
     report.add(Severity::error, norm->value.span,
-        "`compute_grad_norm` may be off with stage 1 or 2 only: DeepSpeed refuses it");
+        "`compute_grad_norm` may be off only with stage 1 or 2: DeepSpeed refuses it here");
   if (const Field* legacy = zero->find("legacy_stage1");
       legacy && truth(&legacy->value) == true && *stage > 0)
     report.add(Severity::error, legacy->value.span,
         "the old stage 1 is not supported since DeepSpeed 0.5.9: it raises where the optimizer is made");
   if (const Node* op = root.at("gradient_allreduce_op"); op && op->is_text("sum") && *stage == 3)
-    report.add(Severity::error, op->span, "stage 3 averages gradients only: DeepSpeed refuses \"sum\"");
+    report.add(Severity::error, op->span, "stage 3 only averages gradients: DeepSpeed refuses \"sum\"");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }

@@ -42,7 +42,7 @@ public:
       if (before == checkpointed_.end()) return;
       tell(before->second, place,
           "The layers of `" + std::string(name) +
-              "` are put into reentrant checkpoints before they are sharded: the policy then shards inside of them, and the backward gathers the parameters of each layer once more for the recomputation. Checkpoint without reentrance, or call `apply_activation_checkpointing` on the sharded model.");
+              "` are put into reentrant checkpoints before they are sharded: the policy then shards inside of them, and the backward gathers the parameters of each layer once more for the recomputation. Use `CheckpointImpl.NO_REENTRANT`, or call `apply_activation_checkpointing` on the sharded model.");
       checkpointed_.erase(name);
     }
   }

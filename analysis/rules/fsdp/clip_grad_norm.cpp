@@ -53,7 +53,7 @@ void check(const Record& record, Report& report) {
       });
       if (wrap == wraps.end() || !shards_gradients(*wrap) || !once(clip.place)) return;
       Finding* finding = report.add(Severity::warning, clip.place, clip.calls,
-          "`clip_grad_norm_` of torch.nn.utils sees only this rank's part of the gradients: each rank computes another norm and clips by another factor. Call `clip_grad_norm_` of the `FullyShardedDataParallel` model, which adds up the norms of all ranks.");
+          "`torch.nn.utils.clip_grad_norm_` sees only this rank's part of the gradients: each rank computes a different norm and clips by a different factor. Call `clip_grad_norm_` of the `FullyShardedDataParallel` model, which adds up the norms of all ranks.");
       if (!finding) return;
       report.relate(*finding, wrap->event->place, "the gradients are sharded here");
       offer(record, clip, report, *finding);

@@ -65,7 +65,7 @@ std::string why_in_place(const Wrap& wrap) {
   const bool starred = std::any_of(call.arguments.begin(), call.arguments.end(),
       [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
   if (call.arguments.size() > 1 && !starred)
-    return "`fully_shard` takes the module by its place and everything else by its name: \"takes 1 positional argument but " +
+    return "`fully_shard` takes the module by position and everything else by keyword: \"takes 1 positional argument but " +
         std::to_string(call.arguments.size()) + " were given\".";
   if (is_object_of(wrap.option("mp_policy"), "torch.distributed.fsdp.MixedPrecision"))
     return "`MixedPrecision` belongs to `FullyShardedDataParallel`, and `fully_shard` does not read it: inputs and parameters then differ in type. Pass a `MixedPrecisionPolicy`.";
@@ -84,7 +84,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
   if (is_symbol(policy, ".transformer_auto_wrap_policy"))
     return "`transformer_auto_wrap_policy` must be told which classes are layers: \"missing 1 required positional argument: 'transformer_layer_cls'\". Pass `functools.partial(transformer_auto_wrap_policy, transformer_layer_cls={Block})`, or `ModuleWrapPolicy({Block})`.";
   if (policy.is(Kind::list) || policy.is(Kind::tuple))
-    return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass `ModuleWrapPolicy` of them.";
+    return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass a `ModuleWrapPolicy` with these classes.";
   if (is_symbol(policy, ".ModuleWrapPolicy"))
     return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
   if (const Value ignored = wrap.option("ignored_modules"); ignored.is(Kind::instance)) {
@@ -96,7 +96,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
   }
   const Value strategy = wrap.option("sharding_strategy");
   if (strategy.is(Kind::string))
-    return "`sharding_strategy` is a member of `ShardingStrategy`, and a text is none: `KeyError`. Pass `ShardingStrategy." +
+    return "`sharding_strategy` must be a member of `ShardingStrategy`, not a string: `KeyError`. Pass `ShardingStrategy." +
         std::string(strategy.text()) + "`.";
   if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") &&
       wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))

@@ -92,7 +92,7 @@ void check(const Record& record, Report& report) {
           wrap.in_place
               ? "Only the whole model is sharded, so each forward gathers all parameters at once and keeps them until the backward. Call `fully_shard` on each layer of " +
                   layers + " first: then one layer is gathered at a time, while the one before computes."
-              : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass `ModuleWrapPolicy` of the class of the layers of " +
+              : "Without an `auto_wrap_policy` the whole model is one unit: each forward gathers all parameters at once and keeps them until the backward. Pass a `ModuleWrapPolicy` with the class of the layers of " +
                   layers + ": then one layer is gathered at a time, while the one before computes.");
     }
   }

@@ -66,7 +66,7 @@ void check(const Record& record, Report& report) {
           !has_empty_group(made.arguments.front()) || !once(event.place))
         return;
       Finding* finding = report.add(Severity::warning, event.place, event.calls,
-          "One of these groups is empty, and the other has the whole model: `FullyShardedDataParallel` makes one flat parameter of each unit, whose name and shape tell nothing of its biases and norms. Pass `use_orig_params=True`, with which the parameters keep their names.");
+          "One of these groups is empty, and the other has the whole model: `FullyShardedDataParallel` makes one flat parameter of each unit, whose name and shape do not tell its biases and norms from its weights. Pass `use_orig_params=True`, with which the parameters keep their names.");
       if (!finding) return;
       report.relate(*finding, wrap->event->place, "the parameters are flattened here");
       if (auto fix = keeping_names(record, report, *wrap)) finding->fixes.push_back(std::move(*fix));

@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
           continue;
         Finding* finding = report.add(Severity::warning, wrap.event->place, wrap.event->calls,
             std::string(
-                "Only some ranks load these weights, and each rank keeps the part of its own model: the sharded model is put together of loaded and of freshly initialized parts. ") +
+                "Only some ranks load these weights, and each rank keeps the part of its own model: the sharded model is a mix of loaded and freshly initialized parts. ") +
                 (wrap.in_place
                         ? "Load on every rank, or use `set_model_state_dict` with `broadcast_from_rank0=True` after sharding."
                         : "Pass `sync_module_states=True`, or load on every rank."));

@@ -128,7 +128,7 @@ std::string condition_of(const Record& record, const Wrap& wrap, const std::vect
         ? record.text({turn.branch->place.chunk, static_cast<const syntax::IfStmt*>(stmt)->test->span})
         : std::string_view();
     if (!values::is_quotable(text)) return " on the branch that shards";
-    return std::string(turn.yes ? " where `" : " unless `") + std::string(text) + "`";
+    return std::string(turn.yes ? " when `" : " unless `") + std::string(text) + "`";
   }
   return {};
 }

@@ -24,16 +24,16 @@ void look(Report& report, const Account& account, const StepAccount& step, Once&
     if (region.keeps >= fewest_bytes && region.again <= region.keeps) {
       if (!once(made.born)) continue;
       report.add(Severity::information, made.born, made.calls,
-          "This checkpoint spares nothing: it keeps its inputs, " + bytes_text(region.keeps) +
+          "This checkpoint saves no memory: it keeps its inputs, " + bytes_text(region.keeps) +
               ", and what runs inside would have kept " + bytes_text(region.again) +
-              ". The forward is computed twice for it.");
+              ". The forward is computed twice for nothing. Remove the checkpoint.");
     } else if (regions.size() == 1 && region.again >= fewest_bytes &&
         region.again >= 9 * (saved - region.keeps)) {
       if (!once(made.born)) continue;
       report.add(Severity::information, made.born, made.calls,
-          "All of the model is one checkpoint: when the backward runs it again, the " +
+          "The whole model is one checkpoint: when the backward runs it again, the " +
               bytes_text(region.again) +
-              " that it would have kept stand at once, as they would without it. Checkpoint its blocks one by one.");
+              " that it would have kept are in memory at once, as without the checkpoint. Checkpoint its blocks one by one.");
     }
   }
 }

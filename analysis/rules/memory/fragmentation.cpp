@@ -69,7 +69,7 @@ void look(const Record& record, Report& report, const Block& block, std::vector<
         });
         if (!by || !once(operation.place)) continue;
         Finding* finding = report.add(Severity::hint, operation.place, operation.calls,
-            "Every iteration allocates GPU memory of another size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
+            "Every iteration allocates GPU memory of a different size, which leaves gaps that later requests do not fit in. Allocate the largest size once and use a part of it, or round the size up to a few fixed ones.");
         if (finding) report.relate(*finding, by->event->place, "the size is drawn here");
         break;
       }

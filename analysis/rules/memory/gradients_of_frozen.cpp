@@ -184,7 +184,7 @@ void check(const Record& record, Report& report) {
           ? 0
           : spared(account, step, {part.parameters.begin(), part.parameters.end()});
       if (std::max(account.number(gradients), kept) < fewest_bytes) continue;
-      const std::string what = part.module->path.empty() ? "the " + part.module->type
+      const std::string what = part.module->path.empty() ? "the `" + part.module->type + "`"
                                                          : "`" + part.module->path + "`";
       Finding* finding = report.add(Severity::information, optimizer.made->place, optimizer.made->calls,
           "No optimizer has the " + footprint::count_text(account.number(numbers)) + " parameters of " +

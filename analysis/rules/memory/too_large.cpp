@@ -85,12 +85,12 @@ bool tell_certain(const Record& record, Report& report, const Account& account, 
     const TrainingEvent* at = sum.sum() > limit ? step_of(record, step, optimizer) : nullptr;
     if (!at) continue;
     const bool by_defaults = told.by_defaults || sum.open, proven = sum.on_device && !by_defaults;
-    std::string text = "This step does not fit the " + bytes_text(limit) +
-        " of gpu-memory, however small the batch is: " + parts_text(sum, optimizer.type) + " alone are " +
+    std::string text = "This step does not fit in the " + bytes_text(limit) +
+        " of `gpu-memory`, however small the batch is: " + parts_text(sum, optimizer.type) + " alone are " +
         bytes_text(sum.sum());
     text += by_defaults ? ", with the defaults of the program."
         : sum.on_device ? "."
-                        : ", if they lie on one GPU.";
+                        : ", when all of it is on one GPU.";
     if (Finding* finding = report.add(proven ? Severity::error : Severity::warning, at->event->place,
             at->event->calls, std::move(text)))
       report.relate(
@@ -110,7 +110,7 @@ void tell_peak(Report& report, const Account& account, const StepAccount& step) 
   std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string text = "A step takes " +
       std::string(step.peak.bytes.at_least() || step.peak.bytes.open() ? "at least " : "") +
-      bytes_text(peak) + " in the " + step.peak.moment + ", and gpu-memory is " + bytes_text(limit) + ": ";
+      bytes_text(peak) + " in the " + step.peak.moment + ", and `gpu-memory` is " + bytes_text(limit) + ": ";
   for (std::size_t i = 0; i < parts.size() && i < 3; ++i)
     text += (i ? ", " : "") + parts[i].second->what + " " + bytes_text(parts[i].first);
   text += parts.size() > 3 ? ", and more." : ".";

@@ -169,7 +169,7 @@ void check(const Record& record, Report& report) {
       if (!of_counts || !only_of_choices(term) || !once(term->made->born)) continue;
       if (Finding* finding = report.add(Severity::warning, term->made->born, term->made->calls,
               code(text_of(record, *term->made)) +
-                  " is computed from the experts that were chosen alone. Which ones are chosen has no gradient, so this term of the "
+                  " is computed only from which experts were chosen. That choice has no gradient, so this term of the "
                   "loss changes nothing. Multiply the shares of tokens by the router's average probabilities."))
         report.relate_calls(*finding, term->made->calls);
     }

@@ -212,7 +212,7 @@ void check(const Record& record, Report& report) {
   report_specialized(record, report, "moe/expert-count", [&](const ProblemEvent& problem) {
     return (problem.row && !problem.row->op
                    ? "There is no such expert. "
-                   : "There are as many scores as the router gives, and another number of experts. ") +
+                   : "The router gives a different number of scores than there are experts. ") +
         text_of(record, problem);
   });
 }

@@ -69,8 +69,8 @@ void check(const Record& record, Report& report) {
       std::string name(of->made ? Provenance::of(record).name_of(of) : std::string_view());
       if (name.empty()) name = "logvar";
       Finding* finding = report.add(Severity::warning, made.born, made.calls,
-          "The noise is scaled with the variance: the divergence takes " + code(name) +
-              " for the logarithm of the variance, and the deviation is its root. Write " +
+          "The noise is scaled with the variance: the KL divergence takes " + code(name) +
+              " for the logarithm of the variance, and the noise needs the standard deviation. Write " +
               code("torch.exp(0.5 * " + name + ")") + ".");
       if (!finding) continue;
       report.relate(*finding, divergence->second->born, "the divergence");

@@ -100,8 +100,9 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& p
     if (unit.axis == along || !once(unit.made->born)) continue;
     const std::size_t own = *normalized_along(record, *unit.made);
     Finding* finding = report.add(Severity::warning, unit.made->born, unit.made->calls,
-        "This makes vectors along dimension " + std::to_string(own) + (own == 0 ? ", over the batch," : "") +
-            " of length 1, and the product sums over another dimension: its results are no cosines. Normalize along the features: " +
+        "This normalizes vectors along dimension " + std::to_string(own) +
+            (own == 0 ? ", over the batch" : "") +
+            ", and the product sums over another dimension: its results are not cosines. Normalize along the features: " +
             code("dim=-1") + ".");
     if (finding) report.relate(*finding, product.born, "the product");
   }

@@ -173,7 +173,7 @@ void check(const Record& record, Report& report) {
         !once(each.made->born))
       continue;
     report.add(Severity::warning, each.made->born, each.made->calls,
-        "The gradient of a root is inf at 0, and " + code(text_of(record, *from->made)) +
+        "The gradient of a square root is inf at 0, and " + code(text_of(record, *from->made)) +
             " makes zeros: what flows back from there is nan. Add a small number under the root.");
   }
   for (const Origin& each : provenance.of_semantics(OpSemantics::div)) {

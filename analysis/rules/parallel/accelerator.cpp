@@ -110,7 +110,7 @@ void look_at_backward(const Record& record, const TrainingRoot& training_root,
     if (by_framework || !once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
         "This backward goes around " + code(name) +
-            ", which scales float16 losses, divides them while gradients are accumulated, and hands them to an engine that shards. Call " +
+            ", which scales float16 losses, divides them while gradients are accumulated, and passes them to the engine where the model is sharded. Call " +
             code(name + ".backward(" + object_text(record, backward, "loss") + ")") + ".");
     if (finding)
       report.relate(*finding, each.loops.empty() ? backward.place : each.loops.back()->place, "in this loop");

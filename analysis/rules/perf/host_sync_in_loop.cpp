@@ -99,7 +99,7 @@ void look_at_elements(const Record& record, const TrainingRoot& training_root, R
       continue;
     const std::string name(Provenance::of(record).name_of(whole));
     Finding* finding = report.add(Severity::information, each.event->place, each.event->calls,
-        "Each iteration waits for the GPU, to read one number of " +
+        "Each iteration waits for the GPU to read one number of " +
             (name.empty() ? std::string("a tensor") : code(name)) +
             ". Compute with the whole tensor, or read it once before the loop with `.tolist()`.");
     if (finding) report.relate(*finding, each.loops.back()->place, "in this loop");

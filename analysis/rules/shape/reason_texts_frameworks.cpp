@@ -9,7 +9,7 @@ using interpreter::Reason;
 
 constexpr ReasonText framework_texts[] = {
     {Reason::two_configurations,
-        "This launch names a configuration, `--deepspeed_config {}`, and the call hands over another: DeepSpeed takes one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out."},
+        "This launch names a configuration, `--deepspeed_config {}`, and the call passes another: DeepSpeed takes only one, and asserts it: \"we were given deepspeed configs in the deepspeed arguments and deepspeed.initialize() function call\". Leave one of them out."},
     {Reason::no_configuration,
         "Neither this launch nor the call names a configuration: \"DeepSpeed requires --deepspeed_config to specify configuration file\". Pass `config=`, or launch with `--deepspeed_config`."},
     {Reason::former_of_lightning, "Since Lightning 2 the Trainer has no argument `{}`: `TypeError`"},
@@ -44,7 +44,7 @@ constexpr ReasonText framework_texts[] = {
         "The Trainer takes no argument `{}`, and raises a `TypeError` when it is made. Call it `{}`"},
     {Reason::of_file, "`{}`: {}"},
     {Reason::other_than_configured,
-        "`{}={}`{?, which is the default,} is not what the configuration says of `{}`, which is {}: the Trainer refuses configurations that mismatch its arguments. Write \"auto\" there, and it fills the value in"},
+        "`{}={}`{?, which is the default,} differs from `{}` in the configuration, which is {}: the Trainer refuses a configuration that does not match its arguments. Write \"auto\" in the configuration, and the Trainer fills in the value"},
     {Reason::unused_keys,
         "`{}` has {}, which no class of this parser takes: \"Some keys are not used by the HfArgumentParser\". Correct the file, or pass `allow_extra_keys=True`"},
     {Reason::besides, "{}. Besides, {}"},

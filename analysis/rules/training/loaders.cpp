@@ -132,7 +132,8 @@ std::optional<LastBatch> last_batch(const Record& record, const Reading& reading
     last.batches.push_back(batch.integer());
   }
   last.others = size_for(record, last, size, 0).value_or(0);
-  if (!record.symbols.value(size)) last.by_default = ", with the default of " + record.symbols.text(size);
+  if (!record.symbols.value(size))
+    last.by_default = ", with the default of `" + record.symbols.text(size) + "`";
   if (last.batches.empty() || last.others < 1 || last.samples <= last.others ||
       last.samples % last.others == 0)
     return std::nullopt;
