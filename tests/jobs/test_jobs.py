@@ -151,7 +151,7 @@ def test_the_script_takes_or_refuses_its_arguments(path, files, script, tmp_path
         pending.append(expected)
         if not text.endswith("\\"):
             # A program that takes what it knows alone ends well, and says nothing of the rest.
-            refused = any("warning[launch/unrecognized" in each and "passes over" not in each for each in pending)
+            refused = any("warning[launch/unrecognized" in each and "ignores what" not in each for each in pending)
             lines.append((continued, any("error[" in each for each in pending), refused))
             continued, pending = "", []
     environment = dict(os.environ, PATH=f"{pathlib.Path(PYTHON).parent}:{os.environ['PATH']}", PYTHONPATH=str(tmp_path), DS_ACCELERATOR="cpu", OMP_NUM_THREADS="1")
