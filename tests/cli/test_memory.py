@@ -1271,7 +1271,10 @@ slopes = torch.autograd.grad(net(x).sum(), x, create_graph=True)[0]
 
 def test_the_history_of_a_gradient_is_saved(stepzero, write):
     write("train.py", PENALTY)
-    assert step_of(stepzero("memory", "--format", "json", "train.py"))["saved"] == {"bytes": 2340}  # as PyTorch 2.13 has it
+    step = step_of(stepzero("memory", "--format", "json", "train.py"))
+    assert step["saved"] == {"bytes": 2340}  # as PyTorch 2.13 has it
+    # FIXME PyTorch has 3840: the product whose result nothing but the gradient is asked of is left out, and not said to be.
+    assert (step["flops"]["forward"], step["flops"]["at_least"]) == (3584, False)
 
 
 OF_PACKAGE = """import torch
