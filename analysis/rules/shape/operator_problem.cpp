@@ -117,6 +117,24 @@ bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std:
   return named && parts <= most_parts;
 }
 
+// Does it rest on what a number comes to that no default decides? Where all that a program offers has its
+// default, that is no choice of anybody's: it is only not known. (Of a function its caller gives sizes.)
+static bool asks_open_size(const symbolic::Context& symbols, symbolic::Cond condition) {
+  if (symbols.form(condition) == symbolic::Context::Form::compare) {
+    bool open = true;
+    symbols.parts(
+        condition,
+        [&](values::Int atom) {
+          const symbolic::AtomInfo* info = symbols.atom_info(atom);
+          open = open && info && !info->usual && info->role == symbolic::Role::none;
+        },
+        [&](symbolic::Cond) { open = false; });
+    return open;
+  }
+  return std::ranges::any_of(
+      symbols.operands(condition), [&](symbolic::Cond part) { return asks_open_size(symbols, part); });
+}
+
 // A problem in another file is told of the call in this one that leads to it: does the call come to it by all
 // its ways that end well? A condition that the call does not decide may lead past it. Choices that the
 // program names are told with the problem.
@@ -287,6 +305,8 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   if (way.when && record.symbols.logical_and(way.when, needed) != needed)
     return "the call may come past it, and it takes another choice as well";
   if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
+  if (!root.defaults.empty() && !root.function && !root.owner && asks_open_size(record.symbols, needed))
+    return "with the defaults it needs a size that is not known to be so";
   if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
     return "it fails on one way only, and nobody could say which";
   return {};
