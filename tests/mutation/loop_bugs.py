@@ -615,23 +615,24 @@ def assigned(source, call):
     return target.elts[place] if isinstance(target, ast.Tuple) and len(target.elts) == len(parent.value.elts) else None
 
 
-def only_a_bound(source, call):
-    """Does it tell lengths alone, as the bound of a slice, which may lie anywhere?"""
+def uses_after(source, call):
+    """Where the name that the moved thing is assigned to is read in its function, after the call; None if it is no name."""
     target = assigned(source, call)
     if not isinstance(target, ast.Name):
-        return False
-    uses = [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
+        return None
+    return [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
             and (n.lineno, n.col_offset) > (call.end_lineno, call.end_col_offset)]
-    return all(any(isinstance(around, ast.Slice) for around in source.up(n) if not isinstance(around, ast.stmt)) for n in uses)
+
+
+def only_a_bound(source, call):
+    """Does it tell lengths alone, as the bound of a slice, which may lie anywhere?"""
+    uses = uses_after(source, call)
+    return uses is not None and all(any(isinstance(around, ast.Slice) for around in source.up(n) if not isinstance(around, ast.stmt)) for n in uses)
 
 
 def only_an_index(source, call):
     """Does it pick from other tensors alone? Indices may lie on the CPU, whatever they pick from."""
-    target = assigned(source, call)
-    if not isinstance(target, ast.Name):
-        return False
-    uses = [n for n in ast.walk(source.function(call)) if isinstance(n, ast.Name) and n.id == target.id and isinstance(n.ctx, ast.Load)
-            and (n.lineno, n.col_offset) > (call.end_lineno, call.end_col_offset)]
+    uses = uses_after(source, call)
 
     def picks(use):
         around = source.parents.get(use)

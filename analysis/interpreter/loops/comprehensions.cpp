@@ -300,7 +300,7 @@ bool LoopRunner::Comprehension::are_equally_known(const std::vector<Value>& know
   std::unordered_map<Int, std::vector<Cond>> assumed;
   for (const Cond each : s.assumed_since(0))
     s.parts(each, [&](Int atom) { assumed[atom].push_back(each); }, [](Cond) {});
-  // Two conditions, each of one of the atoms, are the same for every number if they are for two odd ones.
+  // Two conditions, each of one of the atoms, are the same for every number if they are for two large ones.
   const auto put = [&](Cond holds, Int atom, std::int64_t number) -> Cond {
     const auto compared = s.comparison(holds);
     const symbolic::Assignment value{atom, number};
@@ -309,8 +309,8 @@ bool LoopRunner::Comprehension::are_equally_known(const std::vector<Value>& know
                     : nullptr;
   };
   const auto says_the_same = [&](Cond of_a, Int a, Cond of_b, Int b) {
-    constexpr std::int64_t odd[] = {1'000'003, 777'777'773};
-    return std::ranges::all_of(odd, [&](std::int64_t number) {
+    constexpr std::int64_t large[] = {1'000'003, 777'777'773};
+    return std::ranges::all_of(large, [&](std::int64_t number) {
       const Cond one = put(of_a, a, number);
       return one && one == put(of_b, b, number);
     });

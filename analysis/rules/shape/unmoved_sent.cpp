@@ -26,7 +26,7 @@ Lies where(const Record& record, const values::TensorState* state) {
   if (!state || !state->device) return Lies::unknown;
   if (values::is_cpu(state->device)) return Lies::on_cpu;
   if (values::is_accelerator(state->device)) return Lies::on_gpu;
-  const auto asked = record.conditions.find("the default device is the CPU");
+  const auto asked = record.conditions.find(values::DeviceCondition::default_is_cpu);
   bool on_cpu = asked != record.conditions.end();
   for (const values::PossibleDevice& each : values::possible_devices(record.symbols, *state->device))
     on_cpu = on_cpu && (values::is_reserved(each.text) || (each.text == "cpu" && each.when == asked->second));

@@ -26,7 +26,7 @@ const values::Device* default_device(Runtime& run) {
   }
   if (!run.in_roots()) return nullptr;
   return values::default_device(
-      run.heap(), run.named_condition("the default device is the CPU", Sharing::uniform));
+      run.heap(), run.named_condition(values::DeviceCondition::default_is_cpu, Sharing::uniform));
 }
 
 const values::Device* device_of_model(Runtime& run) {
