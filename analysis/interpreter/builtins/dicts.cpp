@@ -295,7 +295,7 @@ void note_missing_key(const BuiltinCall& call) {
   Value near;
   for (const auto& [known, value] : state.items) {
     if (!known.is(Kind::string) || known.text() == key.text()) return;
-    if (letters_between(key.text(), known.text()) <= farthest) near = known;
+    if (letters_between(key.text(), known.text(), farthest) <= farthest) near = known;
   }
   const Value path = file->attributes.value(Name(values::FileState::path));
   if (!near || !path.is(Kind::string)) return;

@@ -61,7 +61,8 @@ void judge_lacking_key(Interpreter& run, Value dict, Value key, const syntax::Ex
     if (!(each.is(Kind::string) || each.is(Kind::integer)) || !value || value.is(Kind::choice)) continue;
     if (named++ < most_named) names.push_back(written(run, each));
     if (!text || !each.is(Kind::string)) continue;
-    if (const std::size_t letters = syntax::letters_between(key.text(), each.text()); letters < least) {
+    if (const std::size_t letters = syntax::letters_between(key.text(), each.text(), least - 1);
+        letters < least) {
       least = letters;
       meant = each.text();
     }

@@ -113,7 +113,8 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
       if (!slot->value || name.text() == wanted || values::is_kept(name.text()) || name.text().size() < 3 ||
           differ_by_case(name.text(), wanted))
         continue;
-      if (const std::size_t letters = syntax::letters_between(wanted, name.text()); letters < least) {
+      if (const std::size_t letters = syntax::letters_between(wanted, name.text(), least - 1);
+          letters < least) {
         least = letters;
         found = name.text();
       }

@@ -58,7 +58,7 @@ bool tell_missing_key(Interpreter& run, const Library& library, Value dict, Valu
   std::size_t least = 3;
   for (const auto& [known, value] : state->items) {
     if (!known.is(Kind::string) || known.text() == key.text()) return false;
-    if (const std::size_t apart = letters_between(key.text(), known.text());
+    if (const std::size_t apart = letters_between(key.text(), known.text(), least - 1);
         apart < least && apart < known.text().size() / 2 + 1)
       meant = known.text(), least = apart;
   }
