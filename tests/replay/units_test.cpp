@@ -318,7 +318,27 @@ TEST_CASE("what tries a loop ends when its allowance is used up") {
   // An iteration for what it changes, and one for good.
   CHECK(steps_of("for i in range(200):\n", "    ") < once * 9 / 4);
   CHECK(steps_of("while True:\n", "    ") < once * 2 + 3'500);
-  CHECK(steps_of("for k in range(300):\n    for i in range(200):\n", "        ") < once * 10 / 3);
+}
+
+// The dry run of the outermost loop tells what the loops inside it change, too.
+TEST_CASE("loops in loops are run once more, not once more for each of them") {
+  const auto steps_of = [](std::string head, const std::string& indent) {
+    std::string text = "import torch\n\n\nclass Meter:\n    def __init__(self):\n        self.total = 0\n\n\n"
+                       "x = torch.zeros(4)\nseen = 0\n";
+    text += head;
+    for (int i = 0; i < 2'000; ++i) text += indent + "y = torch.relu(x)\n";
+    return Session("/loops.py", text).steps;
+  };
+  const std::uint64_t once = steps_of("", "");
+  CHECK(steps_of("for k in range(300):\n    for i in range(200):\n", "        ") < once * 9 / 4);
+  CHECK(steps_of("for k in range(300):\n    for j in range(300):\n        for i in range(200):\n",
+            "            ") < once * 9 / 4);
+  // What is changed was made in an iteration of the loop around.
+  CHECK(
+      steps_of(
+          "for k in range(300):\n    meters = {'loss': Meter(), 'all': [Meter()]}\n    for i in range(200):\n"
+          "        meters['loss'].total = x\n        meters['all'][0].total = seen\n",
+          "        ") < once * 9 / 4);
 }
 
 TEST_CASE("in real files, too") {

@@ -208,6 +208,8 @@ private:
   bool dry_run(bool first, bool to_unknown);
   Flow run_for_good(bool look);
   std::optional<Flow> try_for_good();
+  void foresee(values::Mark began);
+  bool begin_as_foreseen();
   Flow stabilize();
   void tell_first_failures(LoopEvent& event);
   values::Heap& heap() { return run_.heap(); }
@@ -364,10 +366,11 @@ bool LoopRunner::Fixpoint::dry_run(bool first, bool to_unknown) {
   Block scratch;
   ++run_.dry_runs_;
   Speculation trial(run_, Speculation::Of::trial);
+  if (run_.dry_runs_ == 1) run_.loops_->foreseen_.begin_dry_run(trial.mark(), run_.path_.size());
   run_once(trial, scratch, true);
   trial.discard();
   forget_keys();
-  --run_.dry_runs_;
+  if (--run_.dry_runs_ == 0) run_.loops_->foreseen_.end_dry_run();
   if (first && run_.dry_runs_ == 0) failures_of_first_iteration(scratch, failures_);
   return !widen(trial.mark(), to_unknown) || !run_.step();
 }
@@ -415,26 +418,67 @@ std::optional<Flow> LoopRunner::Fixpoint::try_for_good() {
   return std::nullopt;
 }
 
+// Of the iteration that was run in a dry run and taken back.
+void LoopRunner::Fixpoint::foresee(values::Mark began) {
+  ForeseenChanges::Iteration iteration;
+  iteration.began = began.clock;
+  if (run_.policy_.looks_for_failures) failures_of_first_iteration(event_->iterations[0], iteration.failures);
+  for (const auto& [slot, end] : ends_) {
+    // What it stored under a key of its own no other asks for.
+    if (slot->value.is(Kind::unknown) && of_iteration_.contains(slot)) continue;
+    const bool carries = std::ranges::find(carries_, slot) != carries_.end();
+    const Value changed = end == slot->value ? Value{} : run_.loops_->without_made(end, began.clock);
+    if (changed || carries || histories_.contains(slot))
+      iteration.changes.push_back({slot, changed, carries, histories_.contains(slot)});
+  }
+  run_.loops_->foreseen_.keep(heap(), shape_, *run_.frame_, run_.path_.size(), std::move(iteration));
+}
+
+// The head's state has what an iteration is likely to change. False: that is not known.
+bool LoopRunner::Fixpoint::begin_as_foreseen() {
+  if (shape_.counted) return false;
+  const auto iteration = run_.loops_->foreseen_.of(heap(), shape_, *run_.frame_);
+  if (!iteration) return false;
+  for (const ForeseenChanges::Change& change : iteration->changes) {
+    if (change.end) ends_.push_back({change.slot, change.end});
+    if (change.carries) carries_.push_back(change.slot);
+    if (change.has_history) histories_.insert(change.slot);
+  }
+  failures_ = iteration->failures;
+  values::Mark began = heap().mark();
+  began.clock = iteration->began;
+  widen(began, false);
+  return true;
+}
+
 // A first dry run tells what an iteration changes. Then most iterations hold: the next is run for good, and
 // discarded only if it shows that it began with too little. To run the loops inside for good and discard them
 // costs more than a second dry run, which finds the same: with loops inside, that goes before, where what was
 // widened is likely to change once more. Inside a dry run one iteration is enough, or a loop in loops would
 // be run twice as often for each of them: its outcome is thrown away but for what is changed, and that is
 // known after it as any iteration may have left it.
+//
+// Of a loop in a loop the dry run of the latter has told already what an iteration changes: then no dry run
+// goes before the one for good.
 Flow LoopRunner::Fixpoint::stabilize() {
   if (run_.dry_runs_ > 0) {
     ++run_.loops_->dry_loops_;
     const Flow flow = run_for_good(true);
     const values::Delta left = last_->writes();
     last_->rewind_heap();
+    foresee(last_->mark());
     widen(last_->mark(), false);
     last_->include_so_far();
     heap().apply(left);
     return flow;
   }
   const std::uint64_t loops = run_.loops_->dry_loops_;
-  if (dry_run(true, false)) return run_for_good(false);
-  if (run_.loops_->dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
+  if (begin_as_foreseen()) {
+    if (const auto flow = try_for_good()) return *flow;
+  } else {
+    if (dry_run(true, false)) return run_for_good(false);
+    if (run_.loops_->dry_loops_ != loops && !settled_ && dry_run(false, false)) return run_for_good(false);
+  }
   if (const auto flow = try_for_good()) return *flow;
   for (int pass = 2; pass < most_passes && run_.step() && !dry_run(false, true); ++pass) {}
   return run_for_good(false);
@@ -472,8 +516,11 @@ Flow LoopRunner::Fixpoint::run() {
 
   // A module that a loop around imports runs its loops by itself: what was noted before stays.
   const std::size_t keyed = run_.loops_->keyed_.size();
+  std::optional<ForeseenChanges::Outermost> outermost;
+  if (run_.generic_depth_ == 0) outermost.emplace(run_.loops_->foreseen_);
   ++run_.generic_depth_;
   Flow flow = stabilize();
+  outermost.reset();
   if (--run_.generic_depth_ == 0) run_.loops_->keyed_.resize(keyed);
   tell_first_failures(*event_);
   if (!event_->iterations[0].events.empty()) run_.append(event_);

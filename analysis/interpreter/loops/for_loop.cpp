@@ -257,6 +257,7 @@ Flow LoopRunner::ForLoop::result() {
   if (const auto flow = unrolled()) return *flow;
   if (const auto flow = asked(shape.first)) return *flow;
   const bool counted = is_counted();
+  shape.counted = counted;
   shape.stmt = &stmt;
   shape.place = {run.chunk_, stmt.header};
   shape.trips = run.iterables_->trips_of(iterable);

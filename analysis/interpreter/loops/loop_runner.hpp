@@ -2,6 +2,7 @@
 // over the body.
 #pragma once
 
+#include "interpreter/loops/foreseen_changes.hpp"
 #include "interpreter/run_part.hpp"
 
 #include <functional>
@@ -59,7 +60,8 @@ private:
   Value any_of_wide(Value wide);
 
   std::vector<KeyedItem> keyed_;  // what was first stored under keys of unknown things, in loops
-  std::uint64_t dry_loops_ = 0;   // so far, loops of which any one iteration was run in a dry run
+  ForeseenChanges foreseen_;
+  std::uint64_t dry_loops_ = 0;  // so far, loops of which any one iteration was run in a dry run
 };
 
 }  // namespace stepzero::interpreter

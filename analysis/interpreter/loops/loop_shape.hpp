@@ -20,6 +20,7 @@ struct LoopShape {
   bool endless = false;  // left by break only
   Int length = nullptr;  // of what is iterated over, if it is known
   bool any_order = false;
+  bool counted = false;      // the first dry run has an iteration of the first number, too
   std::vector<Block> first;  // iterations that are known one by one
 };
 
