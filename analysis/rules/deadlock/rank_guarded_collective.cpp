@@ -18,8 +18,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <map>
 #include <set>
+#include <unordered_map>
 
 namespace stepzero::rules::deadlock::rank_guarded_collective {
 
@@ -96,6 +96,22 @@ std::pair<Place, const CallSite*> seen_from(
   return {sites.back()->place, sites.back()->outer};
 }
 
+// In the order in which they were met.
+struct AllSeen {
+  std::vector<std::pair<const OperationEvent*, Seen>> in_order;
+  std::unordered_map<const OperationEvent*, std::size_t> at;
+
+  Seen& of(const OperationEvent* event) {
+    const auto [it, fresh] = at.try_emplace(event, in_order.size());
+    if (fresh) in_order.push_back({event, {}});
+    return in_order[it->second].second;
+  }
+  const Seen* find(const OperationEvent* event) const {
+    const auto it = at.find(event);
+    return it == at.end() ? nullptr : &in_order[it->second].second;
+  }
+};
+
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report) {}
@@ -143,11 +159,11 @@ private:
                  event.row->operation == Operation::parallel_forward) &&
           on_all_ranks(event);
     };
-    std::map<const OperationEvent*, Seen> all;
+    AllSeen all;
     for (const int world : {2, 3, 4}) {
       std::vector<Process> processes;
       for (int rank = 0; rank < world; ++rank) processes.push_back({rank, world});
-      std::map<const OperationEvent*, Seen> here;
+      AllSeen here;
       walk.limit = world == 2 ? 1024 : 256;
       const bool complete = explore(
           record_, root.block, processes, walk, [&](const Run& run) { compare(run, world, here); });
@@ -159,19 +175,19 @@ private:
       if (world == 2)
         all = std::move(here);
       else
-        for (auto& [event, seen] : all)
-          if (const auto it = here.find(event); it == here.end() || !it->second.always_hangs)
+        for (auto& [event, seen] : all.in_order)
+          if (const Seen* there = here.find(event); !there || !there->always_hangs)
             seen.always_hangs = false;
           else
-            seen.guarded.ranks = it->second.guarded.ranks;
+            seen.guarded.ranks = there->guarded.ranks;
     }
-    for (auto& [event, seen] : all)
+    for (auto& [event, seen] : all.in_order)
       if (seen.always_hangs && seen.guarded.guard && (!forwards_only_ || !hangs(*event) || is_open(*event)))
         found_.push_back({event, seen});
   }
 
   // One run: do the ranks' sequences fit, and if not, which collective is the one too many?
-  void compare(const Run& run, int world, std::map<const OperationEvent*, Seen>& seen) {
+  void compare(const Run& run, int world, AllSeen& seen) {
     const auto ended = [&](const std::vector<Step>& steps, std::size_t at) { return at >= steps.size(); };
     // Up to `together` all ranks make the very same calls; at `hang` the calls that meet are not the same
     // collective.
@@ -191,7 +207,7 @@ private:
     // What completes here is no proof of a hang.
     for (const auto& steps : run)
       for (std::size_t i = 0; i < steps.size() && (fits || i < together); ++i)
-        seen[steps[i].event].always_hangs = false;
+        seen.of(steps[i].event).always_hangs = false;
     if (fits) return;
     for (std::size_t at = together; at <= hang; ++at)
       for (const auto& steps : run)
@@ -199,7 +215,7 @@ private:
   }
 
   // Is the step under a condition about ranks whose other side enters nothing?
-  bool explain(const Run& run, const Step& step, int world, std::map<const OperationEvent*, Seen>& seen) {
+  bool explain(const Run& run, const Step& step, int world, AllSeen& seen) {
     for (auto turn = step.turns.rbegin(); turn != step.turns.rend(); ++turn) {
       if (record_.symbols.sharing(turn->branch->condition) != symbolic::Sharing::divergent) continue;
       std::vector<int> entering;
@@ -224,7 +240,7 @@ private:
         }
         if (before < run[rank].size()) next = run[rank][before].event;
       }
-      Seen& entry = seen[step.event];
+      Seen& entry = seen.of(step.event);
       entry.guarded.event = step.event;
       entry.guarded.guard = turn->branch;
       entry.guarded.on_yes = turn->yes;
