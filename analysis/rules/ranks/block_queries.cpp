@@ -135,6 +135,43 @@ bool BlockQueries::leaves(const Block& iteration, bool in_loop) {
   });
 }
 
+// An iteration.
+static bool may_leave(const Block& iteration, bool in_loop = false, bool in_function = false) {
+  return std::any_of(iteration.events.begin(), iteration.events.end(), [&](const Event* event) {
+    switch (event->kind) {
+    case EventKind::exit: {
+      const auto& exit = *static_cast<const ExitEvent*>(event);
+      return exit.exit == ExitKind::return_ ? !in_function
+          : exit.exit == ExitKind::break_   ? !in_loop
+                                            : exit.exit == ExitKind::raise && !exit.fails;
+    }
+    case EventKind::branch: {
+      const auto& branch = *static_cast<const BranchEvent*>(event);
+      return may_leave(branch.yes, in_loop, in_function) || may_leave(branch.no, in_loop, in_function);
+    }
+    case EventKind::call: return may_leave(static_cast<const CallEvent*>(event)->body, false, true);
+    case EventKind::loop:
+      return std::ranges::any_of(static_cast<const LoopEvent*>(event)->iterations,
+          [&](const Block& inner) { return may_leave(inner, true, in_function); });
+    case EventKind::attempt: {
+      const auto& attempt = *static_cast<const AttemptEvent*>(event);
+      return may_leave(attempt.body, in_loop, in_function) ||
+          may_leave(attempt.orelse, in_loop, in_function) ||
+          may_leave(attempt.finally, in_loop, in_function) ||
+          std::ranges::any_of(attempt.handlers,
+              [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
+    }
+    default: return false;
+    }
+  });
+}
+
+bool BlockQueries::is_left(const LoopEvent& loop) {
+  if (const auto it = own_.left.find(&loop); it != own_.left.end()) return it->second;
+  return own_.left[&loop] = std::ranges::any_of(
+             loop.iterations, [](const Block& each) { return may_leave(each); });
+}
+
 bool BlockQueries::raises(const Block& block) {
   return once(own_.raises, block, [&] {
     return std::ranges::any_of(block.events, [&](const Event* event) {

@@ -30,6 +30,9 @@ protected:
   bool fails_in(const Block& block);
   // Is there a way out of the loop whose iteration it is?
   bool leaves(const Block& iteration, bool in_loop = false);
+  // May it leave the loop by anything else than a failure? Branches that it never takes are empty in its
+  // record.
+  bool is_left(const LoopEvent& loop);
   // Does the process leave the function or the iteration there, and go on?
   static bool leads_past(const Block& handler);
   bool raises(const Block& block);

@@ -93,39 +93,6 @@ using interpreter::Event;
 using interpreter::EventKind;
 using interpreter::ExitKind;
 
-// May the rank leave the loop whose iteration this is by anything else than a failure? Branches that it never
-// takes are empty in its record.
-bool may_leave(const Block& iteration, bool in_loop = false, bool in_function = false) {
-  return std::any_of(iteration.events.begin(), iteration.events.end(), [&](const Event* event) {
-    switch (event->kind) {
-    case EventKind::exit: {
-      const auto& exit = *static_cast<const interpreter::ExitEvent*>(event);
-      return exit.exit == ExitKind::return_ ? !in_function
-          : exit.exit == ExitKind::break_   ? !in_loop
-                                            : exit.exit == ExitKind::raise && !exit.fails;
-    }
-    case EventKind::branch: {
-      const auto& branch = *static_cast<const interpreter::BranchEvent*>(event);
-      return may_leave(branch.yes, in_loop, in_function) || may_leave(branch.no, in_loop, in_function);
-    }
-    case EventKind::call:
-      return may_leave(static_cast<const interpreter::CallEvent*>(event)->body, false, true);
-    case EventKind::loop:
-      return std::ranges::any_of(static_cast<const interpreter::LoopEvent*>(event)->iterations,
-          [&](const Block& inner) { return may_leave(inner, true, in_function); });
-    case EventKind::attempt: {
-      const auto& attempt = *static_cast<const interpreter::AttemptEvent*>(event);
-      return may_leave(attempt.body, in_loop, in_function) ||
-          may_leave(attempt.orelse, in_loop, in_function) ||
-          may_leave(attempt.finally, in_loop, in_function) ||
-          std::ranges::any_of(attempt.handlers,
-              [&](const Block& handler) { return may_leave(handler, in_loop, in_function); });
-    }
-    default: return false;
-    }
-  });
-}
-
 // The loop as the rank knows it; null where it enters nothing in it, or leaves it in some iteration.
 const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Iteration& iteration) {
   for (const CommEvent& comm : trace.comms)
@@ -134,7 +101,7 @@ const interpreter::LoopEvent* whole_loop(const RankTrace& trace, const Iteration
       const LoopRun* run = run_of(trace, of);
       const bool whole = run && run->stands_for_many && !run->local && of.loop &&
           of.loop->trips != symbolic::Sharing::local && of.loop->trips != symbolic::Sharing::divergent &&
-          std::ranges::none_of(of.loop->iterations, [](const Block& each) { return may_leave(each); });
+          !run->left;
       return whole ? of.loop : nullptr;
     }
   return nullptr;
@@ -238,9 +205,8 @@ bool left_by_rank(const JobView& view, Mismatch& mismatch) {
           if (!waits) continue;
           const Iteration& going = *std::find_if(waits->iterations.begin(), waits->iterations.end(),
               [&](const Iteration& of) { return same_loop(of, iteration); });
-          if (!going.loop || !goes_on_by_itself(view, going) ||
-              std::ranges::any_of(going.loop->iterations, [](const Block& each) { return may_leave(each); }))
-            continue;
+          const LoopRun* const there = run_of(theirs, going);
+          if (!going.loop || !there || there->left || !goes_on_by_itself(view, going)) continue;
           if (!is_endless(*going.loop) && !only_what_both_enter(mine, theirs, exit.at)) continue;
           std::vector<int> waiting;
           for (const int member : waits->members)

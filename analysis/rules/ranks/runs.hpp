@@ -34,6 +34,7 @@ struct RankRun {
   // See BlockQueries. The ways through a run ask the same of a block again and again.
   std::unordered_map<const interpreter::Block*, bool> matters, communicates, sends, raises, leaves,
       leaves_loop;
+  std::unordered_map<const interpreter::LoopEvent*, bool> left;
 };
 
 class Runs {

@@ -115,6 +115,7 @@ struct LoopRun {
       nullptr;          // how many there are by sizes that are not known; null where an iteration may leave
   bool local = false;   // how many there are depends on data of this process
   bool silent = false;  // nothing is entered in it
+  bool left = false;    // in some iteration, by anything else than a failure
 };
 
 // A name that was used without a value.

@@ -267,6 +267,7 @@ Left RankWalker::walk_loop(const LoopEvent& loop) {
   if (!loop.unrolled && loop.length && !leaves(loop.iterations.front()))
     run.count = symbols_.value(loop.length);
   if (!loop.unrolled && !leaves(loop.iterations.front())) run.counts = &loop.counts;
+  run.left = is_left(loop);
   const bool none = run.count && *run.count <= 0;
   if (none) run.stands_for_many = false;
   trace_.loops.push_back(std::move(run));
