@@ -3,6 +3,7 @@
 #include "values/limits.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stepzero::interpreter {
 
@@ -66,28 +67,40 @@ template <class Visit> void parts_of(Value value, const Visit& visit) {
 
 }  // namespace
 
-ReachableThings::ReachableThings(const Frame* innermost, const values::Heap& heap, values::Mark since) {
+ReachableThings::ReachableThings(const Frame* innermost, const values::Heap& heap, values::Mark since)
+    : heap_(heap), since_(since) {
   std::size_t functions = 0;
   for (const Frame* frame = innermost; frame; frame = frame->outer, ++functions) {
-    if (!frame->scope) continue;
+    if (!frame->scope || frame->scope->names.birth <= since.clock) continue;
     const std::size_t from = found_.size();
     found_.push_back({from, {Step::By::function, {}, functions}, {}});
-    if (frame->scope->names.birth > since.clock)
-      for (const auto& [name, slot] : frame->scope->names.entries()) {
-        slots_.try_emplace(slot, found_.size());
-        found_.push_back({from, {Step::By::name, name}, {slot, slot->value}});
-      }
+    for (const auto& [name, slot] : frame->scope->names.entries()) {
+      slots_.try_emplace(slot, found_.size());
+      found_.push_back({from, {Step::By::name, name}, {slot, slot->value}});
+    }
   }
-  for (const auto& [slot, before] : heap.written(since))
-    if (slot->birth <= since.clock)
+  follow(0);
+}
+
+void ReachableThings::look_at_written() {
+  constexpr std::size_t most_written = 8'192;  // writes: a training step has fewer
+  if (std::exchange(written_, true) || heap_.mark().trail - since_.trail > most_written) return;
+  const std::size_t from = found_.size();
+  for (const auto& [slot, before] : heap_.written(since_))
+    if (slot->birth <= since_.clock)
       found_.push_back({found_.size(), {Step::By::slot, {}, 0, slot}, {slot, slot->value}});
-  // Breadth first: the shortest way is the one that is least likely to be another the next time.
-  for (std::size_t i = 0; i < found_.size() && found_.size() < values::most_parts; ++i) {
+  follow(from);
+}
+
+// Breadth first: the shortest way is the one that is least likely to be another the next time.
+void ReachableThings::follow(std::size_t from) {
+  const std::size_t most = found_.size() + values::most_parts;
+  for (std::size_t i = from; i < found_.size() && found_.size() < most; ++i) {
     const Value value = found_[i].thing.value;
     const auto birth = birth_of(value);
     if (!birth && !value.is(Kind::tuple) && !value.is(Kind::choice) && !value.is(Kind::bound)) continue;
     // What was there before leads to itself.
-    if ((birth && *birth <= since.clock) || !objects_.try_emplace(value.object(), i).second) continue;
+    if ((birth && *birth <= since_.clock) || !objects_.try_emplace(value.object(), i).second) continue;
     parts_of(value, [&](const Step& step, const Thing& thing) {
       if (thing.slot) slots_.try_emplace(thing.slot, found_.size());
       found_.push_back({i, step, thing});
@@ -103,16 +116,6 @@ ReachableThings::Path ReachableThings::path_to(std::size_t at) const {
   }
   std::ranges::reverse(path);
   return path;
-}
-
-std::optional<ReachableThings::Path> ReachableThings::to(const values::Slot* slot) const {
-  const auto it = slots_.find(slot);
-  return it == slots_.end() ? std::nullopt : std::optional(path_to(it->second));
-}
-
-std::optional<ReachableThings::Path> ReachableThings::to(const values::Object* object) const {
-  const auto it = objects_.find(object);
-  return it == objects_.end() ? std::nullopt : std::optional(path_to(it->second));
 }
 
 std::optional<ReachableThings::Thing> ReachableThings::at(const Frame* innermost, const Path& path) {

@@ -13,7 +13,8 @@ namespace stepzero::interpreter {
 
 class ReachableThings {
 public:
-  // Of things made after `since`, from the variables of the functions that run and from what was written.
+  // Of things made after `since`, from the variables of the functions that run. What leads nowhere from these
+  // is looked for in what was written since, unless that is very much.
   ReachableThings(const Frame* innermost, const values::Heap& heap, values::Mark since);
 
   struct Step {
@@ -27,8 +28,8 @@ public:
   using Path = std::vector<Step>;
 
   // Absent: nothing leads there.
-  std::optional<Path> to(const values::Slot* slot) const;
-  std::optional<Path> to(const values::Object* object) const;
+  std::optional<Path> to(const values::Slot* slot) { return to(slots_, slot); }
+  std::optional<Path> to(const values::Object* object) { return to(objects_, object); }
 
   struct Thing {
     values::Slot* slot = nullptr;  // null: it lies in none of its own
@@ -43,8 +44,19 @@ private:
     Step step;
     Thing thing;
   };
+  template <class Known, class Of> std::optional<Path> to(const Known& known, const Of* of) {
+    if (const auto it = known.find(of); it != known.end()) return path_to(it->second);
+    look_at_written();
+    const auto it = known.find(of);
+    return it == known.end() ? std::nullopt : std::optional(path_to(it->second));
+  }
+  void look_at_written();
+  void follow(std::size_t from);
   Path path_to(std::size_t at) const;
 
+  const values::Heap& heap_;
+  const values::Mark since_;
+  bool written_ = false;  // that was looked at
   std::vector<Found> found_;
   std::unordered_map<const values::Slot*, std::size_t> slots_;
   std::unordered_map<const values::Object*, std::size_t> objects_;
