@@ -28,7 +28,7 @@ const Node* Node::at(std::string_view key) const {
 
 std::string_view kind_name(Node::Kind kind) {
   constexpr std::string_view names[] = {
-      "null", "a truth value", "an integer", "a number", "a text", "a list", "a table", "something else"};
+      "null", "a boolean", "an integer", "a number", "a string", "a list", "a table", "something else"};
   return names[static_cast<int>(kind)];
 }
 

@@ -15,4 +15,13 @@ bool is_of_classes(const values::LossInfo& loss) {
   return std::ranges::find(names, loss.name) != std::end(names);
 }
 
+LossReduction reduction_of(Value given) {
+  constexpr std::pair<std::string_view, LossReduction> words[] = {
+      {"mean", LossReduction::mean}, {"sum", LossReduction::sum}, {"none", LossReduction::none}};
+  if (!given) return LossReduction::mean;
+  for (const auto& [word, reduction] : words)
+    if (given.is(values::Kind::string) && given.text() == word) return reduction;
+  return LossReduction::unknown;
+}
+
 }  // namespace stepzero::rules

@@ -10,4 +10,8 @@ const values::LossInfo* loss_of(const Producer& made);
 // Is it of scores and classes, one for each position?
 bool is_of_classes(const values::LossInfo& loss);
 
+// What a loss makes of its numbers, one for each sample, as its argument `reduction` says.
+enum class LossReduction : std::uint8_t { mean, sum, none, unknown };
+LossReduction reduction_of(Value given);  // absent: the default
+
 }  // namespace stepzero::rules

@@ -392,7 +392,7 @@ void tell_by_chance(const EqualByChance& found, rules::Finding& finding) {
   finding.fixes.clear();
   if (found.as_written == found.other) return;
   const std::string written = std::to_string(found.as_written), other = std::to_string(found.other);
-  finding.message = "Right only as long as two sizes are equal, which are decided apart. With a " +
+  finding.message = "Two sizes are set separately here and only happen to be equal. With a " +
       std::string(found.is_batch ? "batch" : "length") + " of " + other + " instead of " + written +
       " this fails: " + finding.message;
   finding.related.insert(

@@ -29,8 +29,8 @@ README names them. Rules keep no state between analyses, and know no JSON, no pr
 | `specialized` | which rule reports a problem that two families could report |
 | `losses` | which tensors a loss computed, and of what |
 | `classes` | what classes of the program derive from, their methods, the functions that ran |
-| `source`, `call_at` | syntax at a place, edits that keep comments and indentation |
-| `sentences`, `digits` | messages as sentences, and where a condition stands in them; numbers in messages |
+| `source`, `call_at`, `imports` | syntax at a place, edits that keep comments and indentation; the names of imported modules |
+| `sentences`, `condition_text`, `digits` | messages as sentences, and where a condition stands in them; conditions in the program's words; numbers in messages |
 
 A new rule is a file in its family, in a namespace `stepzero::rules::FAMILY::FILE` of its own, and cases in `tests/cases/FAMILY`: the build makes the list of all rules (`cmake/rule-list.cmake`). Then
 run `tests/cli/rules_table.py` for this table and `editors/vscode/scripts/settings.mjs` for the settings of VS Code.

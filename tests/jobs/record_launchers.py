@@ -73,7 +73,7 @@ def record():
     text = f"// Made by tests/jobs/record_launchers.py of {versions.replace('+cpu', '')}: do not edit.\n"
     for launcher, rows in parsers.items():
         for name, takes, kind, choices in rows:
-            text += f'{{Launcher::{launcher}, "{name}", Takes::{takes}, ValueKind::{kind}, "{choices}"}},\n'
+            text += f'{{Launcher::{launcher}, "{name}", Takes::{takes}, ValueType::{kind}, "{choices}"}},\n'
     return text
 
 

@@ -27,12 +27,12 @@ def fields(path):
 
 
 def kind(annotation):
-    """("int", "") or ("", "bfloat16|float32")."""
+    """("integer", "") or ("text", "bfloat16|float32")."""
     written = ast.unparse(annotation)
     if isinstance(annotation, ast.Subscript) and written.startswith("Literal["):
         values = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-        return "str", "|".join(str(each.value) for each in values if isinstance(each, ast.Constant))
-    return (written if written in ("int", "float", "bool", "str") else ""), ""
+        return "text", "|".join(str(each.value) for each in values if isinstance(each, ast.Constant))
+    return {"int": "integer", "float": "number", "bool": "truth", "str": "text"}.get(written, "unknown"), ""
 
 
 def default(value):
@@ -51,7 +51,7 @@ def main():
                 rows[section, name] = (type_, choices, default(value).replace("\\", "\\\\").replace('"', '\\"'))
     text = f"// Made by tests/jobs/record_torchtitan.py of torchtitan {', '.join(versions)}: do not edit.\n"
     for (section, name), (type_, choices, value) in sorted(rows.items()):
-        text += f'{{"{section}", "{name}", "{type_}", "{choices}", "{value}"}},\n'
+        text += f'{{"{section}", "{name}", ValueType::{type_}, "{choices}", "{value}"}},\n'
     TARGET.write_text(text)
 
 

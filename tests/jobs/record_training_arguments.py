@@ -30,11 +30,11 @@ def record():
         if isinstance(action, argparse._HelpAction):
             continue
         takes = "none" if action.nargs == 0 else "optional" if action.nargs == "?" else "several" if action.nargs in ("*", "+") else "one"
-        kind = {int: "int", float: "float", string_to_bool: "truth"}.get(action.type, "")
+        kind = {int: "integer", float: "number", string_to_bool: "truth"}.get(action.type, "text")
         for name in action.option_strings:
             if "-" in name[2:] and name != action.option_strings[0]:
                 continue
-            lines.append(f'{{"{name}", "{takes}", "{kind}", {str(name in plain).lower()}, "{choices.get(action.dest, "")}"}},')
+            lines.append(f'{{"{name}", Takes::{takes}, ValueType::{kind}, {str(name in plain).lower()}, "{choices.get(action.dest, "")}"}},')
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 #include "interpreter/classes/abstract.hpp"
 
 #include "syntax/walk.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -98,8 +99,8 @@ Value one_of_overrides(Interpreter& run, const values::Class& cls, Name name, Va
   const auto overrides = overrides_of(run, cls, name, found, globals);
   Value made;
   for (auto one = overrides.rbegin(); one != overrides.rend(); ++one) {
-    const std::string condition = std::string(cls.name.text()) + " is a " +
-        std::string(one->cls->name.text());
+    const std::string condition = values::code(cls.name.text()) + " is a " +
+        values::code(one->cls->name.text());
     const Value bound = bind(one->function);
     made = made ? run.heap().choose(run.named_condition(condition, Sharing::uniform), bound, made) : bound;
   }

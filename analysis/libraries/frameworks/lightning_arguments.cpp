@@ -18,37 +18,37 @@ using interpreter::why;
 using LightningKind = LightningSetting::Kind;
 
 // What numbers it takes. share: a real number up to 1, or an integer.
-enum class Takes : unsigned char { any, share, from_minus_one, from_zero, from_one };
+enum class Range : unsigned char { any, share, from_minus_one, from_zero, from_one };
 
 struct Argument {
   std::string_view name;
-  Takes takes = Takes::any;
+  Range takes = Range::any;
   std::string_view choices = {};
   bool is_closed = true;  // no other text is taken; registries of strategies and accelerators are open
 };
 constexpr Argument known_arguments[] = {
-    {"accelerator", Takes::any, "auto|cpu|gpu|cuda|mps|tpu", false},
-    {"strategy", Takes::any,
+    {"accelerator", Range::any, "auto|cpu|gpu|cuda|mps|tpu", false},
+    {"strategy", Range::any,
         "auto|ddp|ddp_find_unused_parameters_true|ddp_find_unused_parameters_false|ddp_spawn|ddp_fork|ddp_notebook|deepspeed|deepspeed_stage_1|deepspeed_stage_2|deepspeed_stage_2_offload|deepspeed_stage_3|"
         "deepspeed_stage_3_offload|deepspeed_stage_3_offload_nvme|fsdp|fsdp_cpu_offload|single_device|single_xla|xla|xla_debug",
         false},
     {"devices"},
-    {"num_nodes", Takes::from_one},
-    {"precision", Takes::any,
+    {"num_nodes", Range::from_one},
+    {"precision", Range::any,
         "32-true|16-mixed|bf16-mixed|16-true|bf16-true|64-true|transformer-engine|transformer-engine-float16|64|32|16|bf16"},
     {"logger"},
     {"callbacks"},
-    {"fast_dev_run", Takes::from_zero},
-    {"max_epochs", Takes::from_minus_one},
+    {"fast_dev_run", Range::from_zero},
+    {"max_epochs", Range::from_minus_one},
     {"min_epochs"},
-    {"max_steps", Takes::from_minus_one},
+    {"max_steps", Range::from_minus_one},
     {"min_steps"},
     {"max_time"},
-    {"limit_train_batches", Takes::share},
-    {"limit_val_batches", Takes::share},
-    {"limit_test_batches", Takes::share},
-    {"limit_predict_batches", Takes::share},
-    {"overfit_batches", Takes::share},
+    {"limit_train_batches", Range::share},
+    {"limit_val_batches", Range::share},
+    {"limit_test_batches", Range::share},
+    {"limit_predict_batches", Range::share},
+    {"overfit_batches", Range::share},
     {"val_check_interval"},
     {"check_val_every_n_epoch"},
     {"num_sanity_val_steps"},
@@ -58,17 +58,17 @@ constexpr Argument known_arguments[] = {
     {"enable_model_summary"},
     {"accumulate_grad_batches"},
     {"gradient_clip_val"},
-    {"gradient_clip_algorithm", Takes::any, "norm|value"},
+    {"gradient_clip_algorithm", Range::any, "norm|value"},
     {"deterministic"},
     {"benchmark"},
     {"inference_mode"},
     {"use_distributed_sampler"},
-    {"profiler", Takes::any, "simple|advanced|pytorch|xla"},
+    {"profiler", Range::any, "simple|advanced|pytorch|xla"},
     {"detect_anomaly"},
     {"barebones"},
     {"plugins"},
     {"sync_batchnorm"},
-    {"reload_dataloaders_every_n_epochs", Takes::from_zero},
+    {"reload_dataloaders_every_n_epochs", Range::from_zero},
     {"default_root_dir"},
     {"enable_autolog_hparams"},
     {"model_registry"},
@@ -220,20 +220,20 @@ void judge_number(const Argument& argument, const LightningSetting& setting, std
     into.push_back({at, {}, std::move(refusal), {}, false, true, false});
   };
   switch (argument.takes) {
-  case Takes::share:
+  case Range::share:
     if (setting.number < 0 || (setting.kind == LightningKind::real && setting.number > 1))
       tell(why<Reason::lightning_share>(setting.name));
     break;
-  case Takes::from_minus_one:
+  case Range::from_minus_one:
     if (setting.number < -1) tell(why<Reason::lightning_end>(setting.name));
     break;
-  case Takes::from_zero:
+  case Range::from_zero:
     if (setting.number < 0) tell(why<Reason::lightning_number>(setting.name, 0));
     break;
-  case Takes::from_one:
+  case Range::from_one:
     if (setting.number < 1) tell(why<Reason::lightning_number>(setting.name, 1));
     break;
-  case Takes::any: break;
+  case Range::any: break;
   }
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 using interpreter::Reason;
 using interpreter::why;
+using program::Takes;
+using program::ValueType;
 
 constexpr TrainingArgument all[] = {
 #include "libraries/frameworks/training_arguments.inc"
@@ -172,7 +174,7 @@ private:
           meant.empty() ? why<Reason::not_among_choices>(one.name, one.text, listed(known->choices))
                         : why<Reason::other_choice>(one.name, one.text, meant),
           meant, !meant.empty() || one.name.ends_with("_strategy")});
-    } else if (known->choices.empty() && (known->type == "int" || known->type == "float")) {
+    } else if (known->choices.empty() && is_number(known->type)) {
       found_.push_back({i, {}, why<Reason::number_as_text>(one.name, one.text), {},
           std::ranges::find(always_read, one.name) != std::end(always_read)});
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "interpreter/refusals.hpp"
+#include "program/value_type.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +16,9 @@
 namespace stepzero::libraries {
 
 struct TrainingArgument {
-  std::string_view flag, takes, type;
+  std::string_view flag;
+  program::Takes takes;
+  program::ValueType type;
   bool plain;                // not only of Seq2SeqTrainingArguments
   std::string_view choices;  // "no|steps|epoch"
 };

@@ -5,6 +5,7 @@
 #include "libraries/python/fixed.hpp"
 #include "libraries/table/native.hpp"
 #include "values/internal_rows.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -149,7 +150,7 @@ Value package_found(Call& call) {
   const Value there = name.text() == "torch"
       ? call.run.heap().boolean(true)
       : Value::of(
-            call.run.named_condition(std::string(name.text()) + " is installed", values::Sharing::uniform));
+            call.run.named_condition(values::code(name.text()) + " is installed", values::Sharing::uniform));
   return call.run.heap().tuple({there, asks_version ? unseen(call) : Value::none()});
 }
 

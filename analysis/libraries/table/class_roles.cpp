@@ -58,6 +58,30 @@ constexpr OfClipping clippings[] = {
     {"accelerate.Accelerator.clip_grad_norm_", Clipping::shared_norm},
 };
 
+struct OfBackend {
+  std::string_view argument, name;
+};
+constexpr OfBackend backends_of_gpus[] = {{"nccl", "NCCL"}};
+
+struct OfFramework {
+  std::string_view path;
+  FrameworkCall call;
+};
+constexpr OfFramework framework_calls[] = {
+    {"torch.distributed.init_process_group", FrameworkCall::makes_group},
+    {"accelerate.Accelerator", FrameworkCall::makes_accelerator},
+    {"pytorch_lightning.Trainer.fit", FrameworkCall::fits},
+    {"transformers.Trainer", FrameworkCall::makes_trainer},
+    {"transformers.Seq2SeqTrainer", FrameworkCall::makes_trainer},
+    {"deepspeed.initialize", FrameworkCall::makes_engine},
+    {"deepspeed.DeepSpeedEngine.backward", FrameworkCall::engine_backward},
+    {"deepspeed.DeepSpeedEngine.step", FrameworkCall::engine_step},
+    {"deepspeed.DeepSpeedEngine.zero_grad", FrameworkCall::engine_clears},
+    {"deepspeed.DeepSpeedEngine.save_16bit_model", FrameworkCall::engine_saves_whole},
+    {"deepspeed.DeepSpeedEngine.save_fp16_model", FrameworkCall::engine_saves_whole},
+    {"deepspeed.zero.GatheredParameters", FrameworkCall::gathers_parameters},
+};
+
 constexpr std::string_view pipeline_step = "torch.distributed.pipelining.$Schedule.step";
 
 constexpr std::string_view may_shard_models[] = {"deepspeed.", "accelerate.", "lightning."};
@@ -82,6 +106,11 @@ Clipping clipping_of(const values::Row& row) {
   return found == std::end(clippings) ? Clipping::none : found->clipping;
 }
 
+FrameworkCall framework_call(const values::Row& row) {
+  const auto* found = std::ranges::find(framework_calls, row.path, &OfFramework::path);
+  return found == std::end(framework_calls) ? FrameworkCall::none : found->call;
+}
+
 bool steps_pipeline(const values::Row& row) { return row.path == pipeline_step; }
 
 bool may_shard(const values::LibrarySymbol* cls) {
@@ -94,6 +123,12 @@ symbolic::Answer keeps_gradients(values::Value strategy) {
   if (!strategy.is(values::Kind::library)) return symbolic::Answer::unknown;
   return values::last_name(strategy.as<values::LibrarySymbol>()->path) == "NO_SHARD" ? symbolic::Answer::yes
                                                                                      : symbolic::Answer::no;
+}
+
+std::string_view backend_of_gpus(values::Value backend) {
+  if (!backend.is(values::Kind::string)) return {};
+  const auto* found = std::ranges::find(backends_of_gpus, backend.text(), &OfBackend::argument);
+  return found == std::end(backends_of_gpus) ? std::string_view{} : found->name;
 }
 
 std::string_view reduction_of(values::Value operation) {
@@ -112,6 +147,7 @@ std::vector<std::string_view> names_with_roles() {
   for (const OfClass& each : class_roles) names.push_back(each.path);
   for (const OfSchedule& each : schedules) names.push_back(each.path);
   for (const OfClipping& each : clippings) names.push_back(each.path);
+  for (const OfFramework& each : framework_calls) names.push_back(each.path);
   names.push_back(pipeline_step);
   return names;
 }

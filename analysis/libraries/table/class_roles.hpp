@@ -39,6 +39,10 @@ ScheduleInfo schedule_info(const values::Row& made);
 // it.
 symbolic::Answer keeps_gradients(values::Value strategy);
 
+// The name of a backend of process groups that takes tensors on GPUs alone, "NCCL", by the argument that asks
+// for it; empty of others.
+std::string_view backend_of_gpus(values::Value backend);
+
 // What a member of ReduceOp does with the parts of the ranks: "SUM"; empty of anything else.
 std::string_view reduction_of(values::Value operation);
 // … and what is done where none is given.
@@ -57,6 +61,25 @@ Clipping clipping_of(const values::Row& row);
 
 // A call that runs a step of a pipeline, the backward included.
 bool steps_pipeline(const values::Row& row);
+
+// What a call of a framework, or what makes its group of processes, is to rules about that framework.
+enum class FrameworkCall : std::uint8_t {
+  none,
+  makes_group,  // the default group of processes
+  makes_accelerator,
+  fits,           // of Lightning's Trainer
+  makes_trainer,  // of transformers
+  makes_engine,   // of DeepSpeed, as are the following
+  engine_backward,
+  engine_step,
+  engine_clears,
+  engine_saves_whole,
+  gathers_parameters,
+};
+FrameworkCall framework_call(const values::Row& row);
+inline auto is_call(FrameworkCall asked) {
+  return [asked](const values::Row& row) { return framework_call(row) == asked; };
+}
 
 // Classes of packages whose wrappers may shard a model, as their configuration says.
 bool may_shard(const values::LibrarySymbol* cls);

@@ -1,5 +1,6 @@
 #include "rules/amp/autocast.hpp"
 
+#include "rules/condition_text.hpp"
 #include "rules/source.hpp"
 #include "values/kept.hpp"
 
@@ -50,8 +51,7 @@ std::optional<Autocast> as_autocast(
       found.enabled = Answer::yes;
       found.if_there = true;
     }
-    const std::string text = record.symbols.text(condition);
-    if (found.enabled == Answer::unknown && !text.empty()) found.when = " when `" + text + "`";
+    if (found.enabled == Answer::unknown) found.when = when_text(record, condition);
   }
   // A region of a dry run of a loop, whose making was taken back.
   if (!instance->attributes.value(syntax::Name(values::ContextState::device_type))) return std::nullopt;

@@ -106,8 +106,8 @@ void look_for_late(const Record& record, const TrainingRoot& training_root, Repo
     const std::string text = object_text(record, step, "the scaler");
     Finding* finding = report.add(at_most(weight->severity, training_root), step.place, step.calls,
         code(text + ".step()") + " is called repeatedly in this loop and " + code(text + ".update()") +
-            " only outside of it: the second step raises" + weight->when +
-            " \"step() has already been called since the last update().\" Call it once after each step.");
+            " only outside of it: the second step raises \"step() has already been called since the last update()\"" +
+            weight->when + ". Call it once after each step.");
     if (!finding) continue;
     report.relate(*finding, loop->place, "iteration after iteration");
     Fix fix;

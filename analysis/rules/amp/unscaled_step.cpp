@@ -177,7 +177,7 @@ void check(const Record& record, Report& report) {
           *finding, violation.before->place, "the backward of the scaled loss leaves scaled gradients");
     if (past) report_unscale(report, *finding, violation);
     if (violation.scale) report.relate(*finding, violation.scale->place, "the loss is scaled here");
-    if (!violation.on_path) add_fix(record, report, violation, optimizer, scaler, *finding);
+    if (violation.on_path.empty()) add_fix(record, report, violation, optimizer, scaler, *finding);
   }
   for (const TrainingRoot& training_root : Training::of(record).training_roots())
     look_for_bypassed(record, report, training_root, once);

@@ -1,5 +1,6 @@
 // attention/rope-scaling: settings of rotary scaling that lack keys, have unknown ones, or contradict
 // themselves.
+#include "libraries/frameworks/rotary_scaling.hpp"
 #include "rules/digits.hpp"
 #include "rules/fact_index.hpp"
 #include "rules/rule.hpp"
@@ -13,30 +14,10 @@
 
 namespace stepzero::rules::attention::rope_scaling {
 
+using libraries::RotaryScaling;
 using values::Kind;
 
 namespace {
-
-// The kinds of scaling that transformers knows, and their keys.
-struct ScalingKind {
-  std::string_view name;
-  std::string_view required;  // words
-  std::string_view optional;
-};
-constexpr ScalingKind kinds[] = {
-    {"default", "", ""},
-    {"linear", "factor", ""},
-    {"dynamic", "factor", "original_max_position_embeddings alpha"},
-    {"yarn", "factor",
-        "attention_factor beta_fast beta_slow original_max_position_embeddings mscale mscale_all_dim truncate"},
-    {"longrope", "short_factor long_factor",
-        "factor attention_factor original_max_position_embeddings short_mscale long_mscale"},
-    {"proportional", "", "factor"},
-    {"llama3", "factor original_max_position_embeddings low_freq_factor high_freq_factor", ""},
-};
-// Of every kind.
-constexpr std::string_view common =
-    "rope_type type rope_theta partial_rotary_factor mrope_section mrope_interleaved";
 
 bool has_word(std::string_view words, std::string_view word) {
   while (!words.empty()) {
@@ -83,19 +64,21 @@ public:
         }))
       return;
     std::string_view name = type.text();
-    if (name == "su" || name == "mrope") return;
-    const auto* kind = std::find_if(
-        std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) { return each.name == name; });
-    if (kind == std::end(kinds)) {
+    const auto kinds = libraries::rotary_scalings();
+    const auto kind = std::ranges::find(kinds, name, &RotaryScaling::name);
+    if (kind == kinds.end()) {
       if (!named && !get("rope_type")) return;
-      std::string meant;
-      for (const ScalingKind& each : kinds)
+      std::string meant, known;
+      for (const RotaryScaling& each : kinds) {
+        if (!each.has_keys) continue;
+        known += (known.empty() ? "`" : ", `") + std::string(each.name) + "`";
         if (syntax::letters_between(name, each.name) <= 2) meant = each.name;
+      }
       return tell(place,
           "`" + std::string(name) + "` is not a known kind of rotary scaling" +
-              (meant.empty() ? "; known are `default`, `linear`, `dynamic`, `yarn`, `longrope` and `llama3`"
-                             : ". Did you mean `" + meant + "`?"));
+              (meant.empty() ? "; known are " + known : ". Did you mean `" + meant + "`?"));
     }
+    if (!kind->has_keys) return;
     for (const std::string_view key : split_words(kind->required))
       if (!get(key)) {
         std::string near;
@@ -109,10 +92,9 @@ public:
       }
     for (const auto& [given, held] : dict->items)
       if (given.is(Kind::string) && !known(*kind, given.text())) {
-        // By 1 nothing is stretched, whoever reads it.
-        if (given.text() == "factor" && number(held) == 1.0) continue;
+        if (given.text() == libraries::rotary_factor && number(held) == 1.0) continue;
         std::string of;
-        for (const ScalingKind& each : kinds)
+        for (const RotaryScaling& each : kinds)
           if (of.empty() && (has_word(each.required, given.text()) || has_word(each.optional, given.text())))
             of = each.name;
         return tell(place,
@@ -142,7 +124,7 @@ public:
           "`beta_fast` is " + in_digits(*fast) + " and `beta_slow` " + in_digits(*slow) +
               ": the fast one must be the larger");
     lengths(dict, around, place);
-    contexts(dict, around, place, name);
+    if (kind->reaches_product) contexts(dict, around, place);
   }
 
   // A key of any kind, or one that was misspelled.
@@ -152,11 +134,14 @@ public:
       return std::any_of(all.begin(), all.end(),
           [&](std::string_view word) { return syntax::letters_between(key, word) <= 3; });
     };
-    return among(common) || std::any_of(std::begin(kinds), std::end(kinds), [&](const ScalingKind& each) {
-      return among(each.required) || among(each.optional);
-    });
+    return among(libraries::keys_of_rotary_scalings) ||
+        std::ranges::any_of(libraries::rotary_scalings(),
+            [&](const RotaryScaling& each) { return among(each.required) || among(each.optional); });
   }
-  static bool is_name(std::string_view key) { return key == "rope_scaling" || key == "rope_parameters"; }
+  static bool is_name(std::string_view key) {
+    return std::ranges::find(libraries::fields_of_rotary_scalings, key) !=
+        std::end(libraries::fields_of_rotary_scalings);
+  }
 
 private:
   static Value find(const values::DictState* dict, std::string_view key) {
@@ -164,8 +149,9 @@ private:
       if (k.is(Kind::string) && k.text() == key) return v;
     return {};
   }
-  static bool known(const ScalingKind& kind, std::string_view key) {
-    return has_word(kind.required, key) || has_word(kind.optional, key) || has_word(common, key);
+  static bool known(const RotaryScaling& kind, std::string_view key) {
+    return has_word(kind.required, key) || has_word(kind.optional, key) ||
+        has_word(libraries::keys_of_rotary_scalings, key);
   }
   std::optional<double> number(Value value) const {
     if (value.is(Kind::real)) return value.real();
@@ -194,10 +180,8 @@ private:
           "`short_factor` and `long_factor` have " + std::to_string(a->items.size()) +
               " numbers, and the heads have " + in_digits(pairs) + " pairs to rotate");
   }
-  void contexts(
-      const values::DictState* dict, const values::DictState* around, Place place, std::string_view kind) {
-    // Of llama3 the factor slows the slowest frequencies only: real models have contexts beyond the product.
-    if (!around || kind == "longrope" || kind == "llama3") return;
+  void contexts(const values::DictState* dict, const values::DictState* around, Place place) {
+    if (!around) return;
     const auto factor = number(find(dict, "factor")),
                old = number(find(dict, "original_max_position_embeddings"));
     const auto context = number(find(around, "max_position_embeddings"));

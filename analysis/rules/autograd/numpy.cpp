@@ -23,7 +23,7 @@ extern constexpr Rule rule = complete({
     .right = "with torch.no_grad():\n"
              "    predictions = model(x).cpu().numpy()\n",
     .silent =
-        "Integers and truth values (argmax), which have no gradient; what is computed under `no_grad`; `numpy(force=True)`; functions "
+        "Integers and booleans (argmax), which have no gradient; what is computed under `no_grad`; `numpy(force=True)`; functions "
         "that nobody in the program calls, whose caller may switch gradients off.",
     .fix = "Writes `.detach()` in front.",
     .fix_kind = FixKind::always_right,

@@ -34,7 +34,7 @@ extern constexpr Rule rule = complete({
              "    def forward(self, x):\n"
              "        return self.decoder(x)\n",
     .silent =
-        "Names that are set anywhere in the program, on whatever object, or written as a text; classes with `__getattr__`, `__slots__`, a metaclass or bases that are not seen; setattr with "
+        "Names that are set anywhere in the program, on whatever object, or written as a string; classes with `__getattr__`, `__slots__`, a metaclass or bases that are not seen; setattr with "
         "names that are computed, in the module of the class; `hasattr`, `getattr` and `try`; names that begin with an underscore; of objects that nobody constructs here, names unlike all that they have.",
     .fix =
         "Writes the name that was probably meant, where there is one: that is a guess, and needs a decision.",

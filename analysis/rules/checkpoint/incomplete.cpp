@@ -1,6 +1,7 @@
 // checkpoint/incomplete: training resumes from a checkpoint that lacks states of what trains.
 #include "rules/checkpoint/files.hpp"
 #include "rules/checkpoint/reproducible.hpp"
+#include "rules/condition_text.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/edits.hpp"
@@ -74,12 +75,8 @@ bool told_where(const Record& record, const CheckpointRoot& checkpoint_root, con
 // " when `args.adam`": where the program chooses this one, if that can be said.
 std::string chosen_when(const Record& record, const CheckpointRoot& checkpoint_root, const Object* object) {
   for (const FileUse& made : checkpoint_root.made) {
-    if (made.event->self.object() != object || made.turns.empty() || !made.turns.back().branch->condition)
-      continue;
-    const values::Cond condition = made.turns.back().branch->condition;
-    const std::string text = record.symbols.text(
-        made.turns.back().yes ? condition : record.symbols.logical_not(condition));
-    return text.empty() ? "" : " when `" + text + "`";
+    if (made.event->self.object() == object && !made.turns.empty())
+      return when_text(record, made.turns.back());
   }
   return "";
 }

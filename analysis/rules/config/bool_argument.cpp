@@ -69,7 +69,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "an argument of the command line can never be switched off",
     .why =
-        "argparse calls the type with the text of the argument, and `bool(\"False\")` is true: every text but the empty one is. The "
+        "argparse calls the type with the string of the argument, and `bool(\"False\")` is true: every string but the empty one is. The "
         "option can never be switched off, and `--amp False` trains with it on, without a word. `store_true` with `default=True` is the "
         "same: the option is on whether it is given or not.",
     .wrong = "parser.add_argument(\"--amp\", type=bool, default=True)\n",

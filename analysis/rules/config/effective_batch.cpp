@@ -1,4 +1,5 @@
 // config/effective-batch: what the configuration says of the batch is not what the program trains on.
+#include "libraries/table/class_roles.hpp"
 #include "rules/config/told_batch.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
@@ -45,7 +46,8 @@ void check(const Record& record, Report& report) {
   Once once;
   for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
     for (const TrainingEvent& backward : training_root.all) {
-      if (backward.event->row->path != "deepspeed.DeepSpeedEngine.backward" || backward.loops.empty())
+      if (libraries::framework_call(*backward.event->row) != libraries::FrameworkCall::engine_backward ||
+          backward.loops.empty())
         continue;
       const TrainingLoop loop{&training_root, backward.loops.back(), &backward, &backward, {}};
       const Value engine = backward.event->self;

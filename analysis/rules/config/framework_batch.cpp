@@ -1,5 +1,6 @@
 #include "rules/config/framework_batch.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/call_at.hpp"
 #include "rules/source.hpp"
 #include "syntax/walk.hpp"
@@ -7,13 +8,12 @@
 namespace stepzero::rules::config {
 
 using interpreter::Fact;
+using libraries::FrameworkCall;
 using values::Kind;
 
 namespace {
 
 // As lightning 2.6 and transformers 5.23 have them.
-constexpr std::string_view fits = "pytorch_lightning.Trainer.fit", trainer = "transformers.Trainer",
-                           sequence_trainer = "transformers.Seq2SeqTrainer";
 constexpr std::int64_t usual_batch = 8;  // per_device_train_batch_size
 
 Value value_of(const Record& record, std::uint32_t chunk, syntax::Span span) {
@@ -43,8 +43,9 @@ public:
   std::optional<std::vector<FrameworkBatch>> run() {
     visit_operations(record_, [&](const OperationEvent& event) {
       if (event.row->path.ends_with(".DataLoader")) loaders_.push_back(&event);
-      if (event.row->path == fits) fits_.push_back(&event);
-      if (event.row->path == trainer || event.row->path == sequence_trainer) trainers_.push_back(&event);
+      const FrameworkCall call = libraries::framework_call(*event.row);
+      if (call == FrameworkCall::fits) fits_.push_back(&event);
+      if (call == FrameworkCall::makes_trainer) trainers_.push_back(&event);
     });
     std::vector<FrameworkBatch> found;
     for (const OperationEvent* each : fits_) {

@@ -1,6 +1,7 @@
 #include "rules/config/told_batch.hpp"
 
 #include "interpreter/statements/from_file.hpp"
+#include "libraries/table/class_roles.hpp"
 #include "rules/config/framework_batch.hpp"
 #include "rules/fact_index.hpp"
 #include "rules/launch/line.hpp"
@@ -18,6 +19,7 @@
 namespace stepzero::rules::config::told_batch {
 
 using interpreter::Fact;
+using libraries::FrameworkCall;
 using values::Kind;
 using values::Operation;
 
@@ -116,7 +118,8 @@ std::optional<Processes> processes_of(const Record& record) {
   std::optional<std::int64_t> said;
   bool makes_group = false, has_framework = false, by_accelerate = false, is_known = true;
   visit_operations(record, [&](const OperationEvent& event) {
-    if (event.row->path == "torch.distributed.init_process_group") {
+    if (const FrameworkCall call = libraries::framework_call(*event.row);
+        call == FrameworkCall::makes_group) {
       makes_group = true;
       const auto size = record.number(argument(event, "world_size"));
       if (size && *size > 0)
@@ -125,7 +128,7 @@ std::optional<Processes> processes_of(const Record& record) {
         is_known = is_known && launched;
     } else if (event.row->operation == Operation::framework) {
       has_framework = true;
-      by_accelerate = by_accelerate || event.row->path == "accelerate.Accelerator";
+      by_accelerate = by_accelerate || call == FrameworkCall::makes_accelerator;
     }
   });
   if (by_accelerate && launched) return Processes{*launched, true};
@@ -142,7 +145,7 @@ std::optional<std::int64_t> accumulated(
     const Record& record, const TrainingLoop& loop, const std::vector<Window>& all) {
   std::optional<std::int64_t> by_accelerate;
   bool has_accelerator = false;
-  const auto is_accelerator = [](const values::Row& row) { return row.path == "accelerate.Accelerator"; };
+  const auto is_accelerator = libraries::is_call(FrameworkCall::makes_accelerator);
   visit_operations(record, is_accelerator, [&](const OperationEvent& event) {
     has_accelerator = true;
     const auto keyword = [&](std::string_view name) {

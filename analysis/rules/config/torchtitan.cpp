@@ -1,6 +1,7 @@
 // config/torchtitan: keys of torchtitan's TOML that no section has, and values of another type.
 #include "rules/config/torchtitan.hpp"
 
+#include "program/value_type.hpp"
 #include "rules/choices.hpp"
 #include "rules/rule.hpp"
 #include "rules/sentences.hpp"
@@ -11,10 +12,14 @@
 
 namespace stepzero::rules::config::torchtitan {
 
+using program::ValueType;
+
 namespace {
 
 struct Key {
-  std::string_view section, name, type, choices, value;  // its default
+  std::string_view section, name;
+  ValueType type;
+  std::string_view choices, value;  // its default
 };
 constexpr Key all[] = {
 #include "rules/config/torchtitan_keys.inc"
@@ -43,7 +48,7 @@ bool is_section(std::string_view name) {
 }
 
 std::string displayed_type(const Key& key) {
-  std::string text(key.type == "str" ? "text" : key.type);
+  std::string text(key.type == ValueType::unknown ? std::string_view() : program::in_words(key.type));
   if (!key.choices.empty()) {
     text = "one of ";
     for (const char c : key.choices) text += c == '|' ? std::string(", ") : std::string(1, c);
@@ -112,7 +117,7 @@ std::vector<KeyChoice> choices(const Document& document, std::uint32_t offset) {
       made.push_back({quoted ? '"' + std::string(value) + '"' : std::string(value),
           value == key->value ? "the default" : "", help_of(*key), true});
     };
-    if (key && key->type == "bool") add("true", false), add("false", false);
+    if (key && key->type == ValueType::truth) add("true", false), add("false", false);
     for (std::string_view rest = key ? key->choices : std::string_view(); !rest.empty();) {
       const std::size_t bar = std::min(rest.find('|'), rest.size());
       add(rest.substr(0, bar), true);
@@ -130,10 +135,14 @@ std::vector<KeyChoice> choices(const Document& document, std::uint32_t offset) {
 namespace {
 
 bool has_type(const Key& key, const Node& value) {
-  if (key.type == "int") return value.is(Node::Kind::integer);
-  if (key.type == "float") return value.is_number();
-  if (key.type == "bool") return value.is(Node::Kind::boolean);
-  return key.type != "str" || value.is(Node::Kind::text);
+  switch (key.type) {
+  case ValueType::text: return value.is(Node::Kind::text);
+  case ValueType::integer: return value.is(Node::Kind::integer);
+  case ValueType::number: return value.is_number();
+  case ValueType::truth: return value.is(Node::Kind::boolean);
+  case ValueType::unknown: break;
+  }
+  return true;
 }
 
 void check_table(const Field& section, DocumentReport& report) {
@@ -151,11 +160,7 @@ void check_table(const Field& section, DocumentReport& report) {
           field.key_span, std::string(meant));
     } else if (!has_type(*key, field.value)) {
       report.add(Severity::warning, field.value.span,
-          "`" + section.key + "." + field.key + "` is " +
-              (key->type == "int"            ? "an integer"
-                      : key->type == "float" ? "a number"
-                      : key->type == "bool"  ? "a truth value"
-                                             : "a text") +
+          "`" + section.key + "." + field.key + "` is " + std::string(program::in_words(key->type)) +
               " for torchtitan, and this is " + std::string(documents::kind_name(field.value.kind)) +
               ": nothing converts it, and what computes with it fails");
     } else if (!key->choices.empty() && !is_choice(key->choices, field.value.text)) {
@@ -192,7 +197,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a key of torchtitan's TOML that no section has, or a value of another type",
     .why =
-        "torchtitan makes dataclasses of its TOML file, and rejects names that they do not have: \"Invalid field names\". Values are not converted: `seq_len = \"8192\"` stays a text "
+        "torchtitan makes dataclasses of its TOML file, and rejects names that they do not have: \"Invalid field names\". Values are not converted: `seq_len = \"8192\"` stays a string "
         "until something computes with it, on every node, after the rendezvous. As the dataclasses of torchtitan 0.2 say it.",
     .wrong =
         "[training]\nlocal_batch_sise = 8\nseq_len = 8192\n\n[parallelism]\ntensor_parallel_degree = 2\n\n[optimizer]\nname = \"AdamW\"\n",

@@ -12,6 +12,8 @@
 
 namespace stepzero::rules::trainer_help {
 
+using program::ValueType;
+
 namespace {
 
 using KeyMeaning = std::array<std::string_view, 2>;
@@ -164,10 +166,7 @@ std::string help_of_lightning(std::string_view name) {
 }
 std::string detail_of_transformers(const libraries::TrainingArgument& argument) {
   if (!argument.choices.empty()) return listed(argument.choices);
-  return argument.type == "int"      ? "an integer"
-      : argument.type == "float"     ? "a number"
-      : argument.takes == "optional" ? "a truth value"
-                                     : "";
+  return argument.type == ValueType::text ? std::string() : std::string(program::in_words(argument.type));
 }
 std::string help_of_transformers(std::string_view name, const libraries::TrainingArgument& argument) {
   return text_of(name, detail_of_transformers(argument), key_meaning_of(of_transformers, name),

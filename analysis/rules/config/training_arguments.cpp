@@ -122,10 +122,10 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "arguments of transformers' Trainer that it does not have, or refuses",
     .why =
-        "`TrainingArguments` raises over names that it does not have, over texts that are none of its choices, and over settings that exclude each other: "
+        "`TrainingArguments` raises over names that it does not have, over strings that are none of its choices, and over settings that exclude each other: "
         "`fp16` and `bf16`, `load_best_model_at_end` where checkpoints are saved and evaluated at different times, `dataloader_prefetch_factor` without "
-        "workers. Names change between versions: `evaluation_strategy` became `eval_strategy`, and version 5 took many away. A number that is a text "
-        "stays one: PyYAML reads `1e-4` as a text, and the optimizer that gets it raises `TypeError`. As transformers 5.23 answers.",
+        "workers. Names change between versions: `evaluation_strategy` became `eval_strategy`, and version 5 took many away. A number that is a string "
+        "stays one: PyYAML reads `1e-4` as a string, and the optimizer that gets it raises `TypeError`. As transformers 5.23 answers.",
     .wrong =
         "args = TrainingArguments(output_dir=\"out\", load_best_model_at_end=True, eval_strategy=\"steps\", save_strategy=\"epoch\")\n",
     .right =

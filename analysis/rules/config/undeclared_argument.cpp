@@ -26,7 +26,7 @@ extern constexpr Rule rule = complete({
              "args = parser.parse_args()\n"
              "print(args.learning_rate)\n",
     .silent =
-        "Names that the program sets anywhere, or writes as a text; parsers with subparsers, parents or names that are computed; "
+        "Names that the program sets anywhere, or writes as a string; parsers with subparsers, parents or names that are computed; "
         "parsers and namespaces that unseen code was handed; getattr and hasattr.",
     .fix =
         "Writes the name that was probably meant, where there is one: that is a guess, and needs a decision.",

@@ -1,6 +1,7 @@
 // deepspeed/engine: a step of the loop that the engine of DeepSpeed cannot make, or makes itself.
 #include "rules/deepspeed/program.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/report.hpp"
 #include "rules/rule.hpp"
@@ -18,17 +19,17 @@ namespace stepzero::rules::deepspeed::engine {
 extern const Rule rule;
 
 using namespace interpreter;
+using libraries::FrameworkCall;
 using values::Kind;
 using values::Operation;
 
 namespace {
 
-constexpr std::string_view engine_steps[] = {
-    "deepspeed.DeepSpeedEngine.backward", "deepspeed.DeepSpeedEngine.step"};
-
+bool is(const OperationEvent& event, FrameworkCall call) {
+  return event.row && libraries::framework_call(*event.row) == call;
+}
 bool is_engine_step(const OperationEvent& event) {
-  return event.row &&
-      std::find(std::begin(engine_steps), std::end(engine_steps), event.row->path) != std::end(engine_steps);
+  return is(event, FrameworkCall::engine_backward) || is(event, FrameworkCall::engine_step);
 }
 
 // ZeRO keeps the gradients in buffers of its own: the parameters have none.
@@ -37,14 +38,6 @@ bool shares_gradients(const Record& record, Value engine) {
   return stage.is(Kind::integer) &&
       record.symbols.compare(symbolic::Compare::ge, stage.integer(), record.symbols.constant(1)) ==
       symbolic::Answer::yes;
-}
-
-// Do both stand on one way through the loop, or may they?
-bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
-  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
-    return std::any_of(other.turns.begin(), other.turns.end(),
-        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
-  });
 }
 
 // The steps that stand on another way than one of the engine's: the program chooses between the two.
@@ -66,9 +59,8 @@ std::set<std::pair<std::uint32_t, std::uint32_t>> chosen_steps(const Record& rec
 // `engine.step()`.
 void check_steps(const Record& record, Report& report) {
   std::vector<values::Place> of_engine;
-  const auto is_engine_step = [](const values::Row& row) { return row.path == engine_steps[1]; };
-  visit_operations(
-      record, is_engine_step, [&](const OperationEvent& operation) { of_engine.push_back(operation.place); });
+  visit_operations(record, libraries::is_call(FrameworkCall::engine_step),
+      [&](const OperationEvent& operation) { of_engine.push_back(operation.place); });
   const auto chosen = chosen_steps(record);
   Once once;
   visit_operations(record, with_operation(Operation::optimizer_step), [&](const OperationEvent& operation) {
@@ -103,8 +95,8 @@ void check_backwards(const Record& record, Report& report) {
     std::vector<values::Place> of_engine;
     std::vector<const TrainingEvent*> steps;
     for (const TrainingEvent& each : training_root.all) {
-      if (each.event->row->path == engine_steps[0]) of_engine.push_back(each.event->place);
-      if (each.event->row->path == engine_steps[1]) steps.push_back(&each);
+      if (is(*each.event, FrameworkCall::engine_backward)) of_engine.push_back(each.event->place);
+      if (is(*each.event, FrameworkCall::engine_step)) steps.push_back(&each);
     }
     if (!of_engine.empty()) continue;
     for (const TrainingEvent& each : training_root.all) {
@@ -159,7 +151,7 @@ void check_clearing(const Record& record, Report& report) {
       });
     };
     for (const TrainingEvent& clear : training_root.all) {
-      const bool of_engine = clear.event->row->path == "deepspeed.DeepSpeedEngine.zero_grad";
+      const bool of_engine = is(*clear.event, FrameworkCall::engine_clears);
       if ((!of_engine && clear.event->row->operation != Operation::zero_grad) || clear.loops.empty() ||
           !clear.event->self.is(Kind::instance))
         continue;
@@ -172,8 +164,9 @@ void check_clearing(const Record& record, Report& report) {
                  stage = root->find("zero_optimization") ? deepspeed::stage_of(*root) : std::optional(0L);
       const auto backward = std::find_if(
           training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-            return each.event->row->path == engine_steps[0] && each.event->self.object() == engine.object() &&
-                !each.loops.empty() && each.loops.back() == clear.loops.back();
+            return is(*each.event, FrameworkCall::engine_backward) &&
+                each.event->self.object() == engine.object() && !each.loops.empty() &&
+                each.loops.back() == clear.loops.back();
           });
       if (!steps || *steps < 2 || !stage || *stage > 1 || backward == training_root.all.end()) continue;
       if (!in_each_iteration(training_root, clear, *backward) || !once(clear.event->place)) continue;
@@ -190,11 +183,9 @@ void check_clearing(const Record& record, Report& report) {
 // `save_16bit_model` of stage 3 saves nothing unless the configuration lets it gather.
 void check_saves(const Record& record, Report& report) {
   Once once;
-  visit_operations(record, [&](const OperationEvent& operation) {
-    if (!operation.row || !operation.self.is(Kind::instance) ||
-        (operation.row->path != "deepspeed.DeepSpeedEngine.save_16bit_model" &&
-            operation.row->path != "deepspeed.DeepSpeedEngine.save_fp16_model"))
-      return;
+  const auto saves = libraries::is_call(FrameworkCall::engine_saves_whole);
+  visit_operations(record, saves, [&](const OperationEvent& operation) {
+    if (!operation.self.is(Kind::instance)) return;
     const Value stage = attribute(operation.self, values::EngineState::stage),
                 whole = attribute(operation.self, values::EngineState::saves_whole);
     const bool is_sharded = stage.is(Kind::integer) &&
@@ -210,9 +201,7 @@ void check_saves(const Record& record, Report& report) {
 
 // Under ZeRO-3 each rank holds a part of every parameter, and the module itself only empty ones.
 void check_states(const Record& record, Report& report) {
-  if (any_operation(
-          record, [](const values::Row& row) { return row.path == "deepspeed.zero.GatheredParameters"; }))
-    return;
+  if (any_operation(record, libraries::is_call(FrameworkCall::gathers_parameters))) return;
   Once once;
   visit_operations(record, with_operation(Operation::state_taken), [&](const OperationEvent& operation) {
     if (operation.row->path.find("Optimizer") != std::string_view::npos || !operation.self.is(Kind::instance))
@@ -241,7 +230,7 @@ std::string_view why_clips_nothing(const Record& record, Value engine) {
       : root->find("zero_optimization") ? deepspeed::stage_of(*root)
                                         : std::optional<std::int64_t>(0);
   if (half && stage && *stage == 0 && deepspeed::truth(half->at("enabled")).value_or(false))
-    return "Under fp16 the gradients are multiplied by the loss scale until the engine steps, by up to 65536: this clips the scaled ones, and the step is that much too small. Set `gradient_clipping` in the configuration";
+    return "Under fp16 the gradients are multiplied by the loss scale until the engine steps, by up to 65,536: this clips the scaled ones, and the step is that much too small. Set `gradient_clipping` in the configuration";
   return {};
 }
 

@@ -45,7 +45,7 @@ std::string refusal(const Key& key, const Node& value) {
         (value.is(text) &&
             (!reads_as_number(value.text) || value.text.find_first_of("eE") != std::string::npos)) ||
         (value.is(real) && value.real != std::floor(value.real)))
-      return value.is(text) && reads_as_number(value.text) ? "is the text \"" + value.text + '"' : is;
+      return value.is(text) && reads_as_number(value.text) ? "is the string \"" + value.text + '"' : is;
     if (!key.choices.empty() && value.is_number() &&
         !is_choice(key.choices, std::to_string(static_cast<std::int64_t>(value.number()))))
       return "is " + std::to_string(static_cast<std::int64_t>(value.number()));
@@ -148,8 +148,8 @@ void judge(const Document& document, DocumentReport& report) {
       if (section.empty() && key->type == KeyType::boolean && field.value.is(Node::Kind::text) &&
           truth(&field.value) == false) {
         Finding& finding = report.add(Severity::warning, field.value.span,
-            "`" + field.key + "` is the text \"" + field.value.text +
-                "\", which is no truth value where DeepSpeed reads it: it switches on, or fails. Write false without quotes");
+            "`" + field.key + "` is the string \"" + field.value.text +
+                "\", which is not a boolean where DeepSpeed reads it: it switches on, or fails. Write false without quotes");
         report.fix(finding, "Write false", true, field.value.span, "false");
         continue;
       }
@@ -177,12 +177,12 @@ extern constexpr Rule rule = complete({
     .severity = Severity::error,
     .summary = "a value of DeepSpeed's configuration that DeepSpeed's types refuse",
     .why =
-        "DeepSpeed reads its sections as pydantic models: a text for a number, a stage that does not exist or a bucket of size 0 raises a "
-        "ValidationError where the configuration is read. Its keys outside of sections are taken as they are: the text \"false\" switches on, or is refused by the code that reads it (asked of DeepSpeed 0.19).",
+        "DeepSpeed reads its sections as pydantic models: a string for a number, a stage that does not exist or a bucket of size 0 raises a "
+        "ValidationError where the configuration is read. Its keys outside of sections are taken as they are: the string \"false\" switches on, or is refused by the code that reads it (asked of DeepSpeed 0.19).",
     .wrong = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 4}\n}\n",
     .right = "{\n  \"train_batch_size\": 32,\n  \"zero_optimization\": {\"stage\": 3}\n}\n",
     .silent =
-        "\"auto\", which is filled in or left out; whole numbers that are written as 5e8; texts that read as the number.",
+        "\"auto\", which is filled in or left out; integers that are written as 5e8; strings that read as the number.",
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -99,7 +99,7 @@ bool is_strict(std::string_view section) {
 
 std::string displayed_type(const Key& key) {
   constexpr std::string_view names[] = {
-      "", "true or false", "an integer", "a number", "a text", "a list", "a table", ""};
+      "", "true or false", "an integer", "a number", "a string", "a list", "a table", ""};
   std::string text(names[static_cast<int>(key.type)]);
   if (!key.choices.empty()) {
     text = "one of ";

@@ -1,4 +1,5 @@
 // deepspeed/precision: the configuration asks for two precisions at once.
+#include "libraries/table/class_roles.hpp"
 #include "rules/amp/autocast.hpp"
 #include "rules/deepspeed/program.hpp"
 #include "rules/deepspeed/sections.hpp"
@@ -10,6 +11,8 @@
 #include <algorithm>
 
 namespace stepzero::rules::deepspeed::precision {
+
+using libraries::FrameworkCall;
 
 extern const Rule rule;
 
@@ -42,27 +45,17 @@ void judge(const Document& document, DocumentReport& report) {
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }
-// Do both stand on one way through the loop, or may they?
-bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
-  return std::none_of(one.turns.begin(), one.turns.end(), [&](const Turn& turn) {
-    return std::any_of(other.turns.begin(), other.turns.end(),
-        [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
-  });
-}
-
 // A scaler of torch beside an engine that scales the loss itself.
 void check_scalers(const Record& record, Report& report) {
-  if (!any_operation(
-          record, [](const values::Row& row) { return row.path == "deepspeed.DeepSpeedEngine.backward"; }))
-    return;
+  const auto is_backward = libraries::is_call(FrameworkCall::engine_backward);
+  if (!any_operation(record, is_backward)) return;
   Once once;
   for (const TrainingRoot& training_root : Training::of(record).training_roots())
     for (const TrainingEvent& scaled : training_root.all) {
       if (scaled.event->row->operation != values::Operation::scale || scaled.loops.empty()) continue;
       const auto backward = std::find_if(
           training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-            return each.event->row->path == "deepspeed.DeepSpeedEngine.backward" &&
-                each.in(scaled.loops.back()) && on_one_way(scaled, each);
+            return is_backward(*each.event->row) && each.in(scaled.loops.back()) && on_one_way(scaled, each);
           });
       if (backward == training_root.all.end() || !once(scaled.event->place)) continue;
       Finding* finding = report.add(Severity::warning, scaled.event->place, scaled.event->calls,

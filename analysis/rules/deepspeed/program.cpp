@@ -1,5 +1,6 @@
 #include "rules/deepspeed/program.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/deepspeed/sections.hpp"
 #include "rules/source.hpp"
 #include "rules/training/parts.hpp"
@@ -10,6 +11,7 @@
 
 namespace stepzero::rules::deepspeed {
 
+using libraries::FrameworkCall;
 using values::Kind;
 using values::Value;
 
@@ -122,14 +124,14 @@ struct Configured {
 };
 void each_configured(const Record& record, const std::function<void(const Configured&)>& each) {
   Once once;
-  const auto is_start = [](const values::Row& row) { return row.path == "deepspeed.initialize"; };
-  visit_operations(record, is_start, [&](const OperationEvent& operation) {
-    if (!operation.result.is(Kind::tuple)) return;
-    const auto& items = operation.result.as<values::Tuple>()->items;
-    if (items.empty() || !items[0].is(Kind::instance)) return;
-    const Value config = attribute(items[0], values::EngineState::config);
-    if (config.is(Kind::dict) && once(operation.place)) each({&operation, items[0], config});
-  });
+  visit_operations(
+      record, libraries::is_call(FrameworkCall::makes_engine), [&](const OperationEvent& operation) {
+        if (!operation.result.is(Kind::tuple)) return;
+        const auto& items = operation.result.as<values::Tuple>()->items;
+        if (items.empty() || !items[0].is(Kind::instance)) return;
+        const Value config = attribute(items[0], values::EngineState::config);
+        if (config.is(Kind::dict) && once(operation.place)) each({&operation, items[0], config});
+      });
 }
 
 }  // namespace
@@ -171,6 +173,13 @@ std::optional<Node> configuration_of(const Record& record, Value engine) {
   Reading reading(record, record.path);
   Node root = reading.node(config, {});
   return reading.is_whole ? std::optional(std::move(root)) : std::nullopt;
+}
+
+bool on_one_way(const TrainingEvent& one, const TrainingEvent& other) {
+  return std::ranges::none_of(one.turns, [&](const Turn& turn) {
+    return std::ranges::any_of(
+        other.turns, [&](const Turn& each) { return each.branch == turn.branch && each.yes != turn.yes; });
+  });
 }
 
 void check_batch_of_launch(const Record& record, Report& report) {

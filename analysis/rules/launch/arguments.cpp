@@ -15,6 +15,7 @@ namespace stepzero::rules::launch {
 
 using documents::Chars;
 using documents::Word;
+using program::ValueType;
 
 namespace {
 
@@ -208,20 +209,20 @@ private:
     }
     if (!option.choices.empty() && !is_choice(option, value.text)) {
       why = "takes " + in_code(option.choices);
-    } else if (option.type == "int" && !reads_as_int(value.text)) {
+    } else if (option.type == ValueType::integer && !reads_as_int(value.text)) {
       why = "takes an integer";
-    } else if (option.type == "float" && !reads_as_float(value.text)) {
+    } else if (option.type == ValueType::number && !reads_as_float(value.text)) {
       why = "takes a number";
-    } else if (option.type == "truth" && !reads_as_truth(value.text)) {
+    } else if (option.type == ValueType::truth && !reads_as_truth(value.text)) {
       why = "takes true or false";
     }
     if (!why.empty())
       refuse(value, "`" + flag.text + "` " + why + "; the script rejects " + quoted(value.text), option);
   }
   static bool is_choice(const DeclaredOption& option, const std::string& text) {
-    if (option.type != "int" && !option.type.empty() && option.type != "str") return true;
+    if (option.type != ValueType::integer && option.type != ValueType::text) return true;
     if (std::find(option.choices.begin(), option.choices.end(), text) != option.choices.end()) return true;
-    const auto number = option.type == "int" ? int_of(text) : std::nullopt;
+    const auto number = option.type == ValueType::integer ? int_of(text) : std::nullopt;
     if (!number) return false;
     const std::int64_t value = *number;
     return std::any_of(option.choices.begin(), option.choices.end(),

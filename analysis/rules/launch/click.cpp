@@ -8,6 +8,7 @@
 namespace stepzero::rules::launch {
 
 using namespace syntax;
+using program::ValueType;
 
 namespace {
 
@@ -22,18 +23,16 @@ void read_type(const CallExpr& call, DeclaredOption& into) {
   if (!type) {
     const Expr* otherwise = keyword(call, "default");
     if (otherwise && otherwise->kind == ExprKind::integer)
-      into.type = "int";
+      into.type = ValueType::integer;
     else if (otherwise && otherwise->kind == ExprKind::real)
-      into.type = "float";
+      into.type = ValueType::number;
     else if (otherwise && otherwise->kind != ExprKind::string && otherwise->kind != ExprKind::none)
-      into.type = "?";
+      into.type = ValueType::unknown;
     return;
   }
-  const std::string_view name = last_name(*type);
-  into.type = name == "int" || name == "INT" ? "int"
-      : name == "float" || name == "FLOAT"   ? "float"
-      : name == "str" || name == "STRING"    ? ""
-                                             : "?";
+  into.type = program::type_named(last_name(*type));
+  // click takes more words for a boolean than Python.
+  if (into.type == ValueType::truth) into.type = ValueType::unknown;
   if (type->kind != ExprKind::call) return;
   const auto& made = as<CallExpr>(*type);
   if (!is_of_click(*made.function) || last_name(*made.function) != "Choice" || made.arguments.size() != 1 ||
@@ -49,7 +48,7 @@ void read_type(const CallExpr& call, DeclaredOption& into) {
     }
     into.choices.emplace_back(literal(each));
   }
-  into.type.clear();
+  into.type = ValueType::text;
 }
 
 void read_arity(const CallExpr& call, DeclaredOption& into) {

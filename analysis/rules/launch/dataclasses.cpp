@@ -9,6 +9,8 @@
 namespace stepzero::rules::launch {
 
 using namespace syntax;
+using program::Takes;
+using program::ValueType;
 
 namespace {
 
@@ -72,15 +74,16 @@ void add_field(const DataField& field, ScriptOptions& into) {
     made.flags.push_back("--" + dashed);
   }
   made.where = field.where;
-  made.type = type == "int" || type == "float" ? type : type == "bool" ? "truth" : "";
-  made.arity = type == "int" || type == "float" || type == "str" ? Arity::one
-      : type == "bool"                                           ? Arity::optional
-                                                                 : Arity::unknown;
+  const ValueType known = program::type_named(type);
+  made.type = known == ValueType::unknown ? ValueType::text : known;
+  made.arity = known == ValueType::unknown ? Arity::unknown
+      : known == ValueType::truth          ? Arity::optional
+                                           : Arity::one;
   if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one;
-  if (made.choices.empty() && made.type.empty()) made.choices = field.choices;
+  if (made.choices.empty() && made.type == ValueType::text) made.choices = field.choices;
   made.has_default = field.has_default;
   made.is_required = !field.has_default && made.takes_one();
-  if (type != "bool" || !field.is_true) return;
+  if (known != ValueType::truth || !field.is_true) return;
   const std::string written = made.flags.front().substr(2);
   DeclaredOption& negated = into.options.emplace_back();
   negated.flags = {"--no_" + written, "--no-" + written};
@@ -104,10 +107,10 @@ void add_training_arguments(bool of_sequences, ScriptOptions& into) {
       made.choices.emplace_back(rest.substr(0, bar));
       rest.remove_prefix(std::min(bar + 1, rest.size()));
     }
-    made.arity = each.takes == "one" ? Arity::one
-        : each.takes == "none"       ? Arity::none
-        : each.takes == "optional"   ? Arity::optional
-                                     : Arity::unknown;
+    made.arity = each.takes == Takes::one ? Arity::one
+        : each.takes == Takes::none       ? Arity::none
+        : each.takes == Takes::optional   ? Arity::optional
+                                          : Arity::unknown;
   }
 }
 
@@ -148,15 +151,16 @@ bool add_tyro_field(const DataClasses& classes, const DataField& field, const st
   const bool is_optional = type.size() + 6 < field.type.size() || field.type.find('|') != std::string::npos ||
       field.type.find("Optional") != std::string::npos;
   const auto nested = classes.find(type);
-  if (type == "bool" && !is_optional) {
+  const ValueType known = program::type_named(type);
+  if (known == ValueType::truth && !is_optional) {
     made.arity = Arity::none;
     DeclaredOption negated = made;
     negated.flags = spellings(prefix, "no-" + field.name);
     if (!prefix.empty()) negated.flags = spellings("", prefix + "no-" + field.name);
     into.options.push_back(std::move(negated));
-  } else if (type == "int" || type == "float") {
-    made.type = is_optional ? "?" : type;
-  } else if (type == "str" || type == "Path" || type == "pathlib.Path") {
+  } else if (is_number(known)) {
+    made.type = is_optional ? ValueType::unknown : known;
+  } else if (known == ValueType::text || type == "Path" || type == "pathlib.Path") {
     made.arity = Arity::one;
   } else if (made.choices = literals_of(type); !made.choices.empty()) {
     if (is_optional) made.choices.clear();
@@ -216,11 +220,13 @@ bool add_simple_options(const DataClasses& classes, const std::string& name, Scr
     made.where = field.where;
     made.has_default = field.has_default;
     const bool is_optional = type.size() + 6 < field.type.size();
-    made.type = (type == "int" || type == "float") && !is_optional ? type : "?";
-    made.arity = type == "int" || type == "float" || type == "str" ? Arity::one : Arity::unknown;
-    if (made.choices = literals_of(type); !made.choices.empty()) made.arity = Arity::one, made.type.clear();
+    const ValueType known = program::type_named(type);
+    made.type = is_number(known) && !is_optional ? known : ValueType::unknown;
+    made.arity = is_number(known) || known == ValueType::text ? Arity::one : Arity::unknown;
+    if (made.choices = literals_of(type); !made.choices.empty())
+      made.arity = Arity::one, made.type = ValueType::text;
     made.is_required = !field.has_default && made.arity == Arity::one && !is_optional;
-    if (type == "bool") made.flags.push_back("--no" + field.name);
+    if (known == ValueType::truth) made.flags.push_back("--no" + field.name);
     into.options.push_back(std::move(made));
   }
   return true;

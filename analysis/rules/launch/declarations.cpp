@@ -7,6 +7,7 @@
 namespace stepzero::rules::launch {
 
 using namespace syntax;
+using program::ValueType;
 
 namespace {
 
@@ -20,12 +21,43 @@ std::string dotted(const Expr& expr) {
   return object.empty() ? object : object + "." + std::string(as<AttributeExpr>(expr).attribute.text());
 }
 
+// The words of `nargs`, and the names that argparse has for them.
+struct NamedArity {
+  std::string_view word, name;
+  Arity arity;
+};
+constexpr NamedArity arities[] = {
+    {"?", "OPTIONAL", Arity::optional},
+    {"*", "ZERO_OR_MORE", Arity::any},
+    {"+", "ONE_OR_MORE", Arity::some},
+};
 Arity arity_named(std::string_view word) {
-  if (word == "?" || word == "OPTIONAL") return Arity::optional;
-  if (word == "*" || word == "ZERO_OR_MORE") return Arity::any;
-  if (word == "+" || word == "ONE_OR_MORE") return Arity::some;
-  return Arity::unknown;
+  const auto* found = std::ranges::find_if(
+      arities, [&](const NamedArity& each) { return each.word == word || each.name == word; });
+  return found == std::end(arities) ? Arity::unknown : found->arity;
 }
+
+// What `action` makes of an option; of any other nothing is known.
+struct Action {
+  std::string_view name;
+  bool takes_words = false;
+  bool ends = false;          // the program prints, and ends
+  bool has_opposite = false;  // --no-…
+  bool is_class = false;
+};
+constexpr Action actions[] = {
+    {.name = "store", .takes_words = true},
+    {.name = "append", .takes_words = true},
+    {.name = "extend", .takes_words = true},
+    {.name = "store_true"},
+    {.name = "store_false"},
+    {.name = "store_const"},
+    {.name = "append_const"},
+    {.name = "count"},
+    {.name = "help", .ends = true},
+    {.name = "version", .ends = true},
+    {.name = "BooleanOptionalAction", .has_opposite = true, .is_class = true},
+};
 
 }  // namespace
 
@@ -307,27 +339,25 @@ void Declarations::values_of(DeclaredOption& option, const CallExpr& call, const
       option.arity = arity_named(last_name(*nargs));
   }
   if (const Expr* action = keyword(call, "action")) {
-    const std::string_view way = literal(action);
-    if (way == "store_true" || way == "store_false" || way == "store_const" || way == "append_const" ||
-        way == "count")
-      option.arity = Arity::none;
-    else if (way == "help" || way == "version")
-      option.arity = Arity::none, option.ends = true;
-    else if (way.empty() && last_name(*action) == "BooleanOptionalAction") {
-      option.arity = Arity::none;
-      for (std::size_t i = 0, size = option.flags.size(); i < size; ++i)
-        if (option.flags[i].starts_with("--")) option.flags.push_back("--no-" + option.flags[i].substr(2));
-    } else if (way != "store" && way != "append" && way != "extend") {
+    const std::string_view written = literal(action);
+    const auto* known = std::ranges::find(
+        actions, written.empty() ? last_name(*action) : written, &Action::name);
+    if (known == std::end(actions) || known->is_class != written.empty()) {
       option.arity = Arity::unknown;
+    } else {
+      if (!known->takes_words) option.arity = Arity::none;
+      option.ends = option.ends || known->ends;
+      for (std::size_t i = 0, size = known->has_opposite ? option.flags.size() : 0; i < size; ++i)
+        if (option.flags[i].starts_with("--")) option.flags.push_back("--no-" + option.flags[i].substr(2));
     }
-    if (way == "extend" && !keyword(call, "nargs")) option.arity = Arity::one;
   }
   if (spreads(call)) option.arity = Arity::unknown;
   if (const Expr* type = keyword(call, "type")) {
-    option.type = last_name(*type);
-    if (option.type.empty()) option.type = "?";
+    // `bool` takes every text for true.
+    option.type = program::type_named(last_name(*type));
+    if (option.type == ValueType::truth) option.type = ValueType::unknown;
   }
-  if (spreads(call)) option.type = "?";
+  if (spreads(call)) option.type = ValueType::unknown;
   const auto choices = elements(keyword(call, "choices"));
   for (std::size_t i = 0; choices && i < choices->size(); ++i) {
     const Expr& each = *(*choices)[i];

@@ -13,6 +13,8 @@
 
 namespace stepzero::rules::launch {
 
+using program::Takes;
+
 namespace {
 
 // Who reads a variable, by how its name begins.
@@ -64,9 +66,7 @@ std::string help_of(const LauncherOption& option) {
   else if (!option.choices.empty())
     text += in_code(choices_in(option.choices));
   else
-    text += option.kind == ValueKind::integer ? "an integer"
-        : option.kind == ValueKind::number    ? "a number"
-                                              : "a text";
+    text += program::in_words(option.type);
   return text + (option.takes == Takes::several ? ", or several" : "") + ".";
 }
 
@@ -79,10 +79,7 @@ std::string help_of(const DeclaredOption& option) {
     for (const std::string& choice : option.choices)
       text += (text.empty() ? "one of `" : ", `") + choice + "`";
   else
-    text = option.type == "int"  ? "an integer"
-        : option.type == "float" ? "a number"
-        : option.type == "?"     ? "a value"
-                                 : "a text";
+    text = program::in_words(option.type);
   if (option.arity == Arity::any || option.arity == Arity::some || option.arity == Arity::number)
     text += ", or several";
   return text + (option.is_required ? "; required" : "");

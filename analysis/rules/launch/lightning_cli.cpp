@@ -20,6 +20,7 @@ using namespace syntax;
 using documents::Word;
 using libraries::LightningMisuse;
 using libraries::LightningSetting;
+using program::ValueType;
 
 namespace {
 
@@ -30,7 +31,7 @@ struct Part {
   std::string name;
   bool is_known = false;
   std::vector<std::string> parameters;
-  std::map<std::string, std::string> types;  // as they are written; of those that are annotated
+  std::map<std::string, ValueType> types;  // of those that are annotated
   Location where;
 };
 struct Cli {
@@ -123,7 +124,7 @@ private:
           return false;
         if (!is_self) into.parameters.emplace_back(each.name.text());
         if (!is_self && each.annotation && each.annotation->kind == ExprKind::name)
-          into.types[std::string(each.name.text())] = last_name(*each.annotation);
+          into.types[std::string(each.name.text())] = program::type_named(last_name(*each.annotation));
         is_self = false;
       }
       return true;
@@ -279,13 +280,13 @@ private:
     using Kind = LightningSetting::Kind;
     const auto type = part.types.find(name);
     if (type == part.types.end()) return {};
-    if (type->second == "int" &&
-        (given.kind == Kind::text || given.kind == Kind::real || given.kind == Kind::truth))
-      return "an integer";
-    if (type->second == "float" && (given.kind == Kind::text || given.kind == Kind::truth)) return "a number";
-    if (type->second == "bool" && (given.kind == Kind::whole || given.kind == Kind::real))
-      return "true or false";
-    return {};
+    const auto is_any_of = [&](auto... kinds) { return ((given.kind == kinds) || ...); };
+    const bool is_refused = type->second == ValueType::integer
+        ? is_any_of(Kind::text, Kind::real, Kind::truth)
+        : type->second == ValueType::number ? is_any_of(Kind::text, Kind::truth)
+        : type->second == ValueType::truth  ? is_any_of(Kind::whole, Kind::real)
+                                            : false;
+    return is_refused ? program::in_words(type->second) : std::string_view();
   }
   void judge_types(const std::string& section, const Part& part) {
     for (const Given& each : given_) {

@@ -10,8 +10,39 @@ namespace stepzero::rules::launch {
 using documents::Chars;
 using documents::ShellCommand;
 using documents::Word;
+using program::Takes;
+using program::ValueType;
 
 namespace {
+
+// The words that a launch begins with.
+struct LaunchWords {
+  std::string_view program;
+  std::string_view commands;  // what has to follow, as words
+  Launcher launcher;
+};
+constexpr LaunchWords launch_words[] = {
+    {"torchrun", "", Launcher::torchrun},
+    {"deepspeed", "", Launcher::deepspeed},
+    {"accelerate", "launch", Launcher::accelerate},
+    {"accelerate-launch", "", Launcher::accelerate},
+    {"fabric", "run", Launcher::fabric},
+    {"lightning", "run model", Launcher::fabric},  // its name before lightning 2.3
+    {"colossalai", "run", Launcher::colossalai},
+};
+
+// `python -m`
+struct LaunchModule {
+  std::string_view name;
+  Launcher launcher;
+};
+constexpr LaunchModule launch_modules[] = {
+    {"torch.distributed.run", Launcher::torchrun},
+    {"torch.distributed.elastic.multiprocessing", Launcher::torchrun},
+    {"torch.distributed.launch", Launcher::torch_launch},
+    {"accelerate.commands.launch", Launcher::accelerate},
+    {"deepspeed.launcher.runner", Launcher::deepspeed},
+};
 
 constexpr LauncherOption launcher_options[] = {
 #include "rules/launch/launchers.inc"
@@ -56,6 +87,26 @@ const LauncherOption* find_option(Launcher launcher, std::string_view name) {
   return meant.size() == 1 ? one : nullptr;
 }
 
+struct BeginOfLaunch {
+  const LaunchWords* words;
+  std::size_t end;  // the first word after them
+};
+std::optional<BeginOfLaunch> begin_of_launch(const std::vector<Word>& words, std::size_t first) {
+  const std::string_view program = file_name_of(words[first].text);
+  for (const LaunchWords& each : launch_words) {
+    if (each.program != program) continue;
+    std::size_t at = first + 1;
+    std::string_view rest = each.commands;
+    for (; !rest.empty() && at < words.size(); ++at) {
+      const std::size_t space = std::min(rest.find(' '), rest.size());
+      if (words[at].text != rest.substr(0, space)) break;
+      rest.remove_prefix(std::min(space + 1, rest.size()));
+    }
+    if (rest.empty()) return BeginOfLaunch{&each, at};
+  }
+  return std::nullopt;
+}
+
 class Reader {
 public:
   Reader(const ShellCommand& command, std::size_t first) : words_(command.words), at_(first) {
@@ -64,28 +115,12 @@ public:
   }
 
   std::optional<LaunchLine> read() {
-    const std::string_view program = file_name_of(words_[at_++].text);
-    if (program == "torchrun")
-      line_.launcher = Launcher::torchrun;
-    else if (program == "deepspeed" || program == "deepspeed.pt" || program == "ds")
-      line_.launcher = Launcher::deepspeed;
-    else if (program == "accelerate" && at_ < words_.size() && words_[at_].text == "launch")
-      line_.launcher = Launcher::accelerate, ++at_;
-    else if (program == "accelerate-launch")
-      line_.launcher = Launcher::accelerate;
-    else if (program == "fabric" && at_ < words_.size() && words_[at_].text == "run")
-      line_.launcher = Launcher::fabric, ++at_;
-    else if (program == "colossalai" && at_ < words_.size() && words_[at_].text == "run")
-      line_.launcher = Launcher::colossalai, ++at_;
-    // The name that `fabric run` had before lightning 2.3.
-    else if (program == "lightning" && at_ + 1 < words_.size() && words_[at_].text == "run" &&
-        words_[at_ + 1].text == "model")
-      line_.launcher = Launcher::fabric, at_ += 2;
-    else if (is_python(program))
-      return of_python();
-    else
-      return std::nullopt;
-    return launched();
+    if (const auto begun = begin_of_launch(words_, at_)) {
+      line_.launcher = begun->words->launcher;
+      at_ = begun->end;
+      return launched();
+    }
+    return is_python(words_[at_++].text) ? of_python() : std::nullopt;
   }
 
 private:
@@ -96,20 +131,14 @@ private:
       if (word == "-m" && at_ + 1 < words_.size()) {
         const std::string& module = words_[at_ + 1].text;
         at_ += 2;
-        if (module == "torch.distributed.run" || module == "torch.distributed.elastic.multiprocessing")
-          line_.launcher = Launcher::torchrun;
-        else if (module == "torch.distributed.launch")
-          line_.launcher = Launcher::torch_launch;
-        else if (module == "accelerate.commands.launch")
-          line_.launcher = Launcher::accelerate;
-        else if (module == "deepspeed.launcher.runner")
-          line_.launcher = Launcher::deepspeed;
-        else {
+        const auto* known = std::ranges::find(launch_modules, module, &LaunchModule::name);
+        if (known == std::end(launch_modules)) {
           line_.is_module = true;
           line_.script = words_[at_ - 1];
           rest();
           return std::move(line_);
         }
+        line_.launcher = known->launcher;
         return launched();
       }
       if (word == "-c" || word == "-") return std::nullopt;
@@ -190,15 +219,7 @@ private:
 bool begins_launch(const std::vector<Word>& words, std::size_t i) {
   // The name of a launcher may be the value of another program's option.
   if (i > 0 && words[i - 1].text.starts_with("--") && words[i - 1].text.ends_with("launcher")) return false;
-  const std::string_view program = file_name_of(words[i].text);
-  if (program == "torchrun" || program == "deepspeed" || program == "accelerate-launch") return true;
-  if ((program == "accelerate" && i + 1 < words.size() && words[i + 1].text == "launch") ||
-      (program == "fabric" && i + 1 < words.size() && words[i + 1].text == "run"))
-    return true;
-  if ((program == "colossalai" || program == "lightning") && i + 1 < words.size() &&
-      words[i + 1].text == "run")
-    return true;
-  return is_python(program);
+  return is_python(words[i].text) || begin_of_launch(words, i);
 }
 
 }  // namespace

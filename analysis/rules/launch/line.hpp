@@ -3,6 +3,7 @@
 #pragma once
 
 #include "documents/shell.hpp"
+#include "program/value_type.hpp"
 
 #include <optional>
 #include <string>
@@ -25,13 +26,11 @@ std::string_view name(Launcher launcher);
 // ending of its file.
 bool may_launch(std::string_view text);
 
-enum class Takes : unsigned char { none, one, optional, several };
-enum class ValueKind : unsigned char { text, integer, number };
 struct LauncherOption {
   Launcher launcher;
   std::string_view name;  // "--nnodes", "-m"
-  Takes takes;
-  ValueKind kind;
+  program::Takes takes;
+  program::ValueType type;
   std::string_view choices;
 };
 std::vector<std::string_view> options_of(Launcher launcher);

@@ -394,7 +394,7 @@ private:
     const Word& where = at.value ? *at.value : at.flag;
     Finding& finding = report_.add(sure ? Severity::error : Severity::warning, where.written,
         what + ". " + answer +
-            (sizes_.is_open() ? ", unless the words that are not known say otherwise" : ""));
+            (sizes_.is_open() ? ", unless arguments that are not known here say otherwise" : ""));
     const auto relate = [&](const Given& given, const std::string& text) {
       const Word& word = given.value ? *given.value : given.flag;
       if (given.in_file) return report_.relate(finding, *given.in_file, text);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "program/sources.hpp"
+#include "program/value_type.hpp"
 #include "rules/finding.hpp"
 
 #include <optional>
@@ -19,7 +20,7 @@ enum class Arity : unsigned char { one, none, optional, any, some, number, unkno
 struct DeclaredOption {
   std::vector<std::string> flags;    // "--lr", "-l"; of a positional argument its name
   std::vector<std::string> choices;  // empty: any, or not known
-  std::string type;                  // "int", "float", "truth"; empty: a text; "?": not known
+  program::ValueType type = program::ValueType::text;
   Arity arity = Arity::one;
   int count = 1;  // of Arity::number
   bool is_required = false;

@@ -1,5 +1,6 @@
 #include "rules/launch/program_rendezvous.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/launch/declarations.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
@@ -196,9 +197,9 @@ bool is_of_meeting(const interpreter::ProblemEvent& problem) {
 void check_program_rendezvous(const Record& record, Report& report) {
   check_ports(record, report);
   Once once;
-  visit_operations(record, [&](const interpreter::OperationEvent& event) {
-    if (event.row && event.row->path == "torch.distributed.init_process_group" && once(event.place))
-      check_group(event, record, report);
+  const auto makes_group = libraries::is_call(libraries::FrameworkCall::makes_group);
+  visit_operations(record, makes_group, [&](const interpreter::OperationEvent& event) {
+    if (once(event.place)) check_group(event, record, report);
   });
 }
 

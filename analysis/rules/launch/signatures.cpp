@@ -10,6 +10,7 @@
 namespace stepzero::rules::launch {
 
 using namespace syntax;
+using program::ValueType;
 
 namespace {
 
@@ -174,7 +175,8 @@ bool SignatureOptions::add_typer(const Function& function) {
     made.arity = is_truth                                    ? Arity::none
         : option || each.type.find('[') != std::string::npos ? Arity::unknown
                                                              : Arity::one;
-    made.type = each.type == "int" || each.type == "float" ? each.type : "?";
+    made.type = is_number(program::type_named(each.type)) ? program::type_named(each.type)
+                                                          : ValueType::unknown;
     made.has_default = true;
   }
   for (const char* own : {"--install-completion", "--show-completion"}) {

@@ -11,6 +11,8 @@ namespace stepzero::rules::launch {
 
 using documents::Word;
 using libraries::TrainingSetting;
+using program::Takes;
+using program::ValueType;
 
 namespace {
 
@@ -46,9 +48,9 @@ GivenArgument read(const LaunchLine& line) {
                                                         : "True";
     const bool is_known = word.is_known() &&
         (equals < word.text.size() || !has_value || line.arguments[i + 1].is_known());
-    if (is_known && known->takes == "optional" && (is_truth(value) || is_no_truth(value))) {
+    if (is_known && known->takes == Takes::optional && (is_truth(value) || is_no_truth(value))) {
       made.kind = TrainingSetting::Kind::truth, made.truth = is_truth(value);
-    } else if (is_known && (known->type == "int" || known->type == "float")) {
+    } else if (is_known && is_number(known->type)) {
       char* end = nullptr;
       made.number = std::strtod(value.c_str(), &end);
       if (!value.empty() && *end == '\0') made.kind = TrainingSetting::Kind::number;

@@ -20,6 +20,7 @@ extern const Rule rule;
 namespace {
 
 using documents::Word;
+using program::ValueType;
 
 // What torchrun counts processes and nodes by, as torch.distributed.run reads it; empty: the text is one.
 std::string why_no_count(Launcher launcher, const LauncherOption& option, const std::string& text) {
@@ -62,7 +63,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
   }
   if (!given.value || !given.value->is_known()) return;
   const Severity severity = given.value->by_default ? Severity::warning : Severity::error;
-  if (given.option->kind == ValueKind::integer && !to_number(given.value->text) &&
+  if (given.option->type == ValueType::integer && !to_number(given.value->text) &&
       given.option->name.find("port") == std::string_view::npos)
     report.add(severity, given.value->written,
         "`" + given.flag.text + "` takes an integer; " + "`" + launcher + "` refuses \"" + given.value->text +

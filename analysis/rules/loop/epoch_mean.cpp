@@ -60,7 +60,7 @@ bool is_mean(const std::vector<const Fact*>& facts) {
     const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
     Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
     if (const Value given = argument(*made, "reduction")) reduction = given;
-    return loss_of(*made) && (!reduction || (reduction.is(Kind::string) && reduction.text() == "mean"));
+    return loss_of(*made) && reduction_of(reduction) == LossReduction::mean;
   });
 }
 

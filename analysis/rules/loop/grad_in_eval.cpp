@@ -1,4 +1,5 @@
 // loop/grad-in-eval: a model is evaluated batch by batch, and every batch records what a backward would need.
+#include "rules/imports.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -20,19 +21,10 @@ using values::Operation;
 
 namespace {
 
-bool imports_torch(const Record& record) {
-  for (const ChunkOf& chunk : record.chunks) {
-    if (chunk.path != record.path || !chunk.statement() ||
-        chunk.chunk->stmt->kind != syntax::StmtKind::import)
-      continue;
-    for (const syntax::Alias& alias : syntax::as<syntax::ImportStmt>(*chunk.chunk->stmt).names)
-      if (alias.path.size() >= 1 && alias.path.front().text() == "torch" && alias.alias.empty()) return true;
-  }
-  return false;
-}
-
 void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding) {
-  if (!loop.stmt || !record.in_file(loop.place) || !imports_torch(record)) return;
+  if (!loop.stmt || !record.in_file(loop.place)) return;
+  const std::string torch = name_of_module(*record.chunk(loop.place).module, {"torch"});
+  if (torch.empty()) return;
   const SourceLines source(record, loop.place.chunk);
   const auto path = enclosing(*record.chunk(loop.place).chunk->stmt, loop.stmt->span);
   if (path.empty() || path.back().stmt != loop.stmt || !source.own_line(*loop.stmt)) return;
@@ -42,10 +34,10 @@ void offer_no_grad(const Record& record, const LoopEvent& loop, Finding& finding
                     step = source.step(*loop.stmt, *body.front());
   const syntax::Span lines = source.lines(*loop.stmt, *loop.stmt);
   Fix fix;
-  fix.title = "Evaluate under torch.no_grad()";
+  fix.title = "Evaluate under " + torch + ".no_grad()";
   fix.preferred = true;
   fix.edits.push_back({{source.path(), lines},
-      indentation + "with torch.no_grad():" + source.line_ending() +
+      indentation + "with " + torch + ".no_grad():" + source.line_ending() +
           reindent(source.slice(lines), indentation, indentation + step)});
   finding.fixes.push_back(std::move(fix));
 }

@@ -1,4 +1,5 @@
 // loop/missing-zero-grad: a training loop in which nothing ever clears the gradients.
+#include "rules/condition_text.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -152,10 +153,7 @@ void look_at(
       if (!once(step.event->place)) continue;
       const std::string name = stepped_text(record, *step.event);
       const bool made = is_made(whole, optimizer.object()) && !doubted && !way.parted;
-      const std::string when = !way.parted ? std::string()
-                                           : " when " +
-              code(record.symbols.text(
-                  way.yes ? way.parted->condition : record.symbols.logical_not(way.parted->condition)));
+      const std::string when = way.parted ? when_text(record, Turn{way.parted, way.yes}) : std::string();
       Finding* finding = report.add(at_most(made ? Severity::error : Severity::warning, whole),
           step.event->place, step.event->calls, told(whole, name, when));
       if (!finding) continue;

@@ -91,9 +91,8 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
   const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
   if (!scores || !target || scores->poisoned || target->poisoned || event.expected) return;
   // The mean is taken later, of what is not padding; a class of weight 0 does not count either.
-  const Value reduction = option(event, "reduction"), weight = option(event, "weight");
-  if ((weight && !weight.is(Kind::none)) ||
-      (reduction && reduction.is(Kind::string) && reduction.text() == "none"))
+  const Value weight = option(event, "weight");
+  if ((weight && !weight.is(Kind::none)) || reduction_of(option(event, "reduction")) == LossReduction::none)
     return;
   const Value ignored = option(event, "ignore_index");
   const auto index = ignored ? record.number(ignored) : std::optional<std::int64_t>(-100);

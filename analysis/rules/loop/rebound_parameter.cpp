@@ -1,5 +1,6 @@
 // loop/rebound-parameter: a loop over parameters assigns to its own name, which leaves the parameters as they
 // are.
+#include "rules/imports.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -35,7 +36,8 @@ const Expr& beginning(const Expr& expr) {
 
 // Computes the expression a new value of the name's, and does nothing else? A function of the program, and a
 // method that writes in place, may do more.
-bool only_computes(const Expr& value, const std::vector<const NameExpr*>& of, Name name) {
+bool only_computes(
+    const Expr& value, const std::vector<const NameExpr*>& of, Name name, std::string_view torch) {
   bool reads = false, computes = true;
   for_each_expression(value, [&](const Expr& each) {
     if (each.kind == ExprKind::name) reads = reads || as<NameExpr>(each).id == name;
@@ -44,7 +46,7 @@ bool only_computes(const Expr& value, const std::vector<const NameExpr*>& of, Na
     const Expr& first = beginning(function);
     computes = computes && function.kind == ExprKind::attribute &&
         !as<AttributeExpr>(function).attribute.text().ends_with('_') && first.kind == ExprKind::name &&
-        (as<NameExpr>(first).id.text() == "torch" ||
+        (as<NameExpr>(first).id.text() == torch ||
             std::ranges::any_of(of, [&](const NameExpr* one) { return one->id == as<NameExpr>(first).id; }));
   });
   return reads && computes && value.kind != ExprKind::name;
@@ -56,7 +58,7 @@ struct Rebinding {
 };
 
 // An assignment to a name of the loop that nobody reads afterwards.
-std::vector<Rebinding> rebindings(const ForStmt& loop, const Stmt& around) {
+std::vector<Rebinding> rebindings(const ForStmt& loop, const Stmt& around, std::string_view torch) {
   std::vector<const NameExpr*> names;
   names_in(*loop.target, names);
   std::vector<Rebinding> found;
@@ -68,7 +70,7 @@ std::vector<Rebinding> rebindings(const ForStmt& loop, const Stmt& around) {
       if (assign.targets.size() != 1 || assign.targets[0]->kind != ExprKind::name) return;
       const Name id = as<NameExpr>(*assign.targets[0]).id;
       const auto own = std::ranges::find_if(names, [&](const NameExpr* one) { return one->id == id; });
-      if (own == names.end() || !only_computes(*assign.value, names, id)) return;
+      if (own == names.end() || !only_computes(*assign.value, names, id, torch)) return;
       // Another loop around it within this one comes back to what stands before.
       const std::vector<Enclosing> way = enclosing(*stmt, each.span);
       const bool again = std::ranges::any_of(way, [](const Enclosing& one) {
@@ -112,10 +114,11 @@ void check(const Record& record, Report& report) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const Stmt* root = record.chunks[i].path == record.path ? record.chunks[i].statement() : nullptr;
     if (!root) continue;
+    const std::string torch = name_of_module(*record.chunks[i].module, {"torch"});
     for_each_statement(*root, [&](const Stmt& stmt) {
       if (stmt.kind != StmtKind::for_) return;
       const auto& loop = as<ForStmt>(stmt);
-      for (const Rebinding& each : rebindings(loop, scope_of(*root, stmt))) {
+      for (const Rebinding& each : rebindings(loop, scope_of(*root, stmt), torch)) {
         if (!is_parameter(record, i, *each.name)) continue;
         const std::string name(each.name->id.text());
         Finding* finding = report.add(Severity::warning, {i, each.assign->span}, nullptr,

@@ -1,4 +1,5 @@
 // loop/set-epoch: a DistributedSampler that gives every epoch the same order.
+#include "rules/condition_text.hpp"
 #include "rules/loop/epoch_samplers.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
@@ -265,8 +266,8 @@ std::optional<Fix> told_epoch(const Record& record, const TrainingEvent& read, c
 std::string where(const Record& record, const Untold& found) {
   if (!found.when && !found.shuffled) return "Every epoch reads";
   const auto told = [&](values::Cond condition) -> std::string {
-    const std::string text = record.symbols.text(condition);
-    return text.find('?') == std::string::npos && values::is_quotable(text) ? "When `" + text + "`" : "";
+    const std::string text = in_words(record, condition);
+    return values::is_quotable(text) ? "When " + text : "";
   };
   const values::Cond both = !found.when ? found.shuffled
       : found.shuffled                  ? record.symbols.logical_and(found.when, found.shuffled)

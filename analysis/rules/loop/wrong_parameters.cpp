@@ -1,4 +1,5 @@
 // loop/wrong-parameters: an optimizer of parameters that no loss of the loop reaches.
+#include "rules/condition_text.hpp"
 #include "rules/loop/empty_group.hpp"
 #include "rules/loop/replaced_layers.hpp"
 #include "rules/rule.hpp"
@@ -58,11 +59,7 @@ bool is_alternative(const TrainingRoot& training_root, const OperationEvent& mad
 
 // " when `args.adam`": where the program chooses this one, if that can be said.
 std::string chosen_when(const Record& record, const TrainingEvent& made) {
-  if (made.turns.empty() || !made.turns.back().branch->condition) return "";
-  const values::Cond condition = made.turns.back().branch->condition;
-  const std::string text = record.symbols.text(
-      made.turns.back().yes ? condition : record.symbols.logical_not(condition));
-  return text.empty() ? "" : " when `" + text + "`";
+  return made.turns.empty() ? std::string() : when_text(record, made.turns.back());
 }
 
 // What a loop does with an optimizer, where it is the one that the program chooses.

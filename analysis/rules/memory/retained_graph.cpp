@@ -1,6 +1,7 @@
 // memory/retained-graph: losses or outputs are kept from iteration to iteration with all that they were
 // computed from.
 #include "interpreter/calls/unseen.hpp"
+#include "rules/condition_text.hpp"
 #include "rules/memory/added.hpp"
 #include "rules/memory/carried_graph.hpp"
 #include "rules/memory/reset_lists.hpp"
@@ -268,9 +269,8 @@ bool is_freed(const TrainingLoop& loop, const OperationEvent& event, const value
 }
 
 // " when `args.amp`": what is added under a choice of the program.
-std::string when_text(const Record& record, Value under) {
-  const std::string text = under.is(Kind::boolean) ? record.symbols.text(under.condition()) : "?";
-  return text == "?" ? std::string() : " when " + code(text);
+std::string added_when(const Record& record, Value under) {
+  return under.is(Kind::boolean) ? when_text(record, under.condition()) : std::string();
 }
 
 void check(const Record& record, Report& report) {
@@ -319,7 +319,7 @@ void check(const Record& record, Report& report) {
           code(added->into) + (added->sum ? " adds up " : " collects ") + code(added->what) +
               " with all that it was computed from, so the " + (freed ? "graph" : "memory") +
               " of every iteration stays in use" + (begins_anew ? " until it is reset" : "") +
-              when_text(record, under) +
+              added_when(record, under) +
               ". Keep the value alone: " + (added->sum ? code(kept + ".item()") + " or " : std::string()) +
               code(kept + ".detach()") + ".");
       if (!finding) continue;

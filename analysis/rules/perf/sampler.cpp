@@ -1,5 +1,6 @@
 // perf/sampler: a loader that is given a sampler and told to shuffle, or that gives all ranks the same data.
 #include "libraries/table/class_roles.hpp"
+#include "rules/condition_text.hpp"
 #include "rules/provenance.hpp"
 #include "rules/ranks/job_size.hpp"
 #include "rules/rule.hpp"
@@ -140,12 +141,11 @@ void check(const Record& record, Report& report) {
     if (!when || !shuffle.is(Kind::boolean) || record.symbols.decide(shuffle.condition()) != Answer::yes ||
         !once(made.place))
       return;
-    const std::string condition = *when ? record.symbols.text(*when) : "";
+    const std::string condition = in_words(record, *when);
     Finding* finding = report.add(*when ? Severity::warning : Severity::error, made.place, made.calls,
-        std::string(!*when ? ""
-                : condition.empty() || condition.find('?') != std::string::npos
-                ? "When there is a sampler: "
-                : "When " + values::code(condition) + ": ") +
+        std::string(!*when          ? ""
+                : condition.empty() ? "When there is a sampler: "
+                                    : "When " + condition + ": ") +
             "A loader with a sampler cannot also shuffle: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
     for (const syntax::Keyword& keyword : made.expr->keywords) {

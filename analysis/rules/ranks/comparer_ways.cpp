@@ -33,7 +33,8 @@ std::string if_it_is_chosen(const symbolic::Context& symbols, const RankTrace& t
         !decision.open)
       continue;
     const std::string condition = symbols.text(decision.branch->condition);
-    if (condition.empty() || symbols.form(decision.branch->condition) == symbolic::Context::Form::constant)
+    if (condition.empty() || condition.find('?') != std::string::npos ||
+        symbols.form(decision.branch->condition) == symbolic::Context::Form::constant)
       continue;
     return "When `" + (decision.yes ? condition : "not (" + condition + ")") + "`: ";
   }

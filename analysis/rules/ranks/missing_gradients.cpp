@@ -132,7 +132,7 @@ std::optional<Mismatch> never_backward(const Record& record, JobExplorer& worlds
   made.place = reduced->place;
   made.calls = reduced->calls;
   made.text = "Rank " + std::to_string(without) +
-      " runs no backward pass: its gradients are None, and this " + call_text(made.name) +
+      " runs no backward pass: its gradients are `None`, and this " + call_text(made.name) +
       " raises `TypeError` there, while rank " + std::to_string(1 - without) +
       " waits in it. Give every rank a gradient, zeros where there is none.";
   return made;
@@ -182,7 +182,7 @@ std::vector<Mismatch> missing_gradients(const Record& record, JobExplorer& world
   made.place = reduced.front()->place;
   made.calls = reduced.front()->calls;
   made.text = "Rank " + std::to_string(lacking) + " computes its loss without parameters that rank " +
-      std::to_string(1 - lacking) + " uses: their gradient is None there, so it skips this " +
+      std::to_string(1 - lacking) + " uses: their gradient is `None` there, so it skips this " +
       call_text(made.name) + ", and rank " + std::to_string(1 - lacking) +
       " waits or reduces another gradient with it. Give every rank a gradient, zeros where there is none.";
   made.related.push_back({asked.front(), "a rank without a gradient goes past here"});

@@ -2,6 +2,7 @@
 #include "rules/shape/operator_problem.hpp"
 
 #include "libraries/table/class_roles.hpp"
+#include "rules/condition_text.hpp"
 #include "rules/run_conditions.hpp"
 #include "rules/sentences.hpp"
 #include "rules/shape/blocks.hpp"
@@ -310,25 +311,6 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
     return "it fails on one way only, and nobody could say which";
   return {};
-}
-
-// What the program asks as code, and what is supposed of it in words: "`args.cuda` and the default device is
-// the CPU".
-static std::string in_words(const Record& record, symbolic::Cond condition) {
-  using Form = symbolic::Context::Form;
-  const symbolic::Context& symbols = record.symbols;
-  const Form form = symbols.form(condition);
-  if (form == Form::conjunction) {
-    std::string text;
-    for (const symbolic::Cond part : symbols.operands(condition))
-      text += (text.empty() ? "" : " and ") + in_words(record, part);
-    return text;
-  }
-  const symbolic::Cond asked = form == Form::negation ? symbols.operands(condition)[0] : condition;
-  const bool in_prose = std::ranges::any_of(record.conditions,
-      [&](const auto& named) { return named.second == asked && named.first.find(' ') != std::string::npos; });
-  const std::string text = symbols.text(condition);
-  return in_prose ? text : values::code(text);
 }
 
 // Of how many modules a container is made, a program may know by what it asks of data before it reads one:

@@ -52,7 +52,7 @@ constexpr ReasonText framework_texts[] = {
     {Reason::not_among_choices, "`{}` cannot be \"{}\": `ValueError`. It takes {}"},
     {Reason::other_choice, "`{}` cannot be \"{}\": `ValueError`. Did you mean \"{}\"?"},
     {Reason::number_as_text,
-        "`{}` takes a number, and \"{}\" is a text: nothing converts it, and the comparison or the optimizer that gets it raises `TypeError`"},
+        "`{}` takes a number, and \"{}\" is a string: nothing converts it, and the comparison or the optimizer that gets it raises `TypeError`"},
     {Reason::former_name_and_choice,
         "`{}` cannot be \"{}\": `ValueError`. It takes {}, and since transformers {} is `{}`"},
     {Reason::former_name, "Since transformers {} the Trainer's arguments have no `{}`: `TypeError`"},

@@ -8,7 +8,7 @@ namespace {
 using interpreter::Reason;
 
 constexpr ReasonText python_texts[] = {
-    {Reason::range_of_text, "`range` takes whole numbers, but \"{}\" is a text: `TypeError`"},
+    {Reason::range_of_text, "`range` takes integers, but \"{}\" is a string: `TypeError`"},
     {Reason::default_of_get, "`{}` has no key `{}`, so that `get` gives its default. It has `{}`"},
     {Reason::item_beyond, "{} has {*item}: reading index {} raises `IndexError`"},
     {Reason::no_self, "{} is called on an object and takes no `self`"},
@@ -39,17 +39,17 @@ constexpr ReasonText python_texts[] = {
     {Reason::declared_otherwise,
         "No parser declares `{}`: reading it raises `AttributeError`. Did you mean `{}`?"},
     {Reason::part_of_command,
-        "Part {} of the command is {}, but a command takes only text: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`"},
+        "Part {} of the command is {}, but a command takes only strings: \"expected str, bytes or os.PathLike object\". Wrap it in `str(…)`"},
     {Reason::port_of_store,
         "There is no port {}: the highest is 65535, so the store cannot be created. Choose a lower port"},
     {Reason::port_of_group,
         "There is no port {}: the highest is 65535, so `init_process_group` cannot listen there. Choose a lower port"},
     {Reason::variable_kind,
-        "{} is set to {}, but environment variables hold text: \"str expected, not {}\". Wrap it in `str(…)`"},
+        "{} is set to {}, but environment variables hold strings: \"str expected, not {}\". Wrap it in `str(…)`"},
     {Reason::port_of_variable,
         "`MASTER_PORT` is {}, but the highest port is 65535: `init_process_group` cannot listen there. Choose a lower port"},
     {Reason::bool_of_text,
-        "`type=bool` takes every text for true: with `--{} False` the option is true. Use `action=\"store_true\"`, or `argparse.BooleanOptionalAction`"},
+        "`type=bool` takes every string for true: with `--{} False` the option is true. Use `action=\"store_true\"`, or `argparse.BooleanOptionalAction`"},
     {Reason::flag_always_on,
         "`store_true` with `default=True` is always on: nothing on the command line switches `{}` off. Use `action=argparse.BooleanOptionalAction`"},
 };

@@ -169,7 +169,7 @@ public:
     case NoResult::length: use = "has no length (`TypeError`)"; break;
     case NoResult::unpacking: use = "cannot be unpacked (`TypeError`)"; break;
     }
-    return function + " returns nothing: its result is None, and it " + use + ". Return a value from " +
+    return function + " returns nothing: its result is `None`, and it " + use + ". Return a value from " +
         function;
   }
 
@@ -307,10 +307,10 @@ public:
     case WrongKind::Need::number:
       return it.taker + " takes a number as " + it.operand + ", but " + quoted(it.value) + " is " + has;
     case WrongKind::Need::whole_number:
-      return it.taker + " takes whole numbers, but " + it.operand + " is " + has + ": " + it.value +
+      return it.taker + " takes integers, but " + it.operand + " is " + has + ": " + it.value +
           ". Use `//`, or `int()`";
     case WrongKind::Need::whole_sizes:
-      return it.taker + " takes whole numbers as sizes, but one of them is " + has +
+      return it.taker + " takes integers as sizes, but one of them is " + has +
           (it.value.empty() ? "" : ": " + it.value) + ". Use `//`, or `int()`";
     }
     return {};

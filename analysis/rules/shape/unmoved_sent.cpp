@@ -1,5 +1,6 @@
 #include "rules/shape/unmoved_sent.hpp"
 
+#include "libraries/table/class_roles.hpp"
 #include "rules/call_at.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -33,19 +34,18 @@ Lies where(const Record& record, const values::TensorState* state) {
   return on_cpu ? Lies::on_cpu : Lies::unknown;
 }
 
-// What is known of the backend by which the default group of the job talks.
-struct Backend {
-  bool made = false, nccl = true;
-};
-Backend backend_of(const Record& record) {
-  Backend found;
-  visit_operations(record, [&](const OperationEvent& event) {
-    if (event.row->operation != values::Operation::group_settings || event.arguments.empty()) return;
-    found.made = true;
-    const values::Value given = event.arguments[0];
-    found.nccl = found.nccl && given.is(Kind::string) && given.text() == "nccl";
-  });
-  return found;
+// The name of the backend of the default group, if it takes tensors on GPUs alone wherever the job makes one.
+std::string_view backend_of_gpus(const Record& record) {
+  std::string_view name;
+  bool always = true;
+  visit_operations(
+      record, with_operation(values::Operation::group_settings), [&](const OperationEvent& event) {
+        if (event.arguments.empty()) return;
+        const std::string_view one = libraries::backend_of_gpus(event.arguments[0]);
+        always = always && !one.empty() && (name.empty() || name == one);
+        name = one;
+      });
+  return always ? name : std::string_view{};
 }
 
 struct Sent {
@@ -94,7 +94,7 @@ std::vector<Sent> sent_by(const Record& record, const OperationEvent& event) {
 }  // namespace
 
 void look_for_unmoved_messages(const Record& record, Report& report) {
-  const Backend backend = backend_of(record);
+  const std::string_view backend = backend_of_gpus(record);
   std::set<std::pair<std::uint32_t, std::uint32_t>> told;
   visit_operations(record, [&](const OperationEvent& event) {
     if (!event.row->collective || event.row->collective->hidden || event.expected) return;
@@ -114,9 +114,9 @@ void look_for_unmoved_messages(const Record& record, Report& report) {
       message = name + " is given " + code(left->text) + " on the CPU and " + code(moved->text) +
           " on a GPU: all that one call sends and receives has to lie on one device. Move " +
           code(left->text) + " there first.";
-    } else if (by_default && backend.made && backend.nccl) {
-      message = name + " goes over NCCL, which takes tensors on a GPU alone, and " + code(left->text) +
-          " is on the CPU. Move it to this rank's GPU first.";
+    } else if (by_default && !backend.empty()) {
+      message = name + " goes over " + std::string(backend) + ", which takes tensors on a GPU alone, and " +
+          code(left->text) + " is on the CPU. Move it to this rank's GPU first.";
     } else {
       return;
     }

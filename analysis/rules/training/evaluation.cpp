@@ -1,6 +1,7 @@
 #include "rules/training/evaluation.hpp"
 
 #include "libraries/table/table.hpp"
+#include "rules/condition_text.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -207,14 +208,10 @@ ModelCall::ModelCall(const OperationEvent& forward)
 
 std::string when_reached(
     const Record& record, const TrainingEvent& event, const std::function<bool(const Turn&)>& counts) {
-  std::string text;
-  for (const Turn& turn : event.turns) {
-    if (!turn.branch->condition || !counts(turn)) continue;
-    const std::string side = record.symbols.text(
-        turn.yes ? turn.branch->condition : record.symbols.logical_not(turn.branch->condition));
-    if (!side.empty()) text += (text.empty() ? " when " : " and ") + values::code(side);
-  }
-  return text;
+  std::vector<Turn> turns;
+  std::ranges::copy_if(event.turns, std::back_inserter(turns),
+      [&](const Turn& turn) { return turn.branch->condition && counts(turn); });
+  return when_text(record, turns);
 }
 
 std::string called_text(const Record& record, const ModelCall& call) {

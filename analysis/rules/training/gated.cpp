@@ -1,6 +1,8 @@
 #include "rules/training/gated.hpp"
 
+#include "rules/condition_text.hpp"
 #include "values/limits.hpp"
+#include "values/shape_text.hpp"
 
 namespace stepzero::rules {
 
@@ -30,13 +32,13 @@ Varies fails_early(const Record& record, Cond condition) {
 }
 
 // As the program writes it, where it is an `if` of one line.
-std::string text_of(const Record& record, const BranchEvent& gate, bool side, Cond condition) {
-  if (side && gate.stmt && gate.stmt->kind == syntax::StmtKind::if_) {
-    const std::string text(
-        record.text({gate.place.chunk, syntax::as<syntax::IfStmt>(*gate.stmt).test->span}));
-    if (values::is_quotable(text)) return text;
+std::string text_of(const Record& record, const Turn& gate) {
+  if (gate.yes && gate.branch->stmt && gate.branch->stmt->kind == syntax::StmtKind::if_) {
+    const std::string_view text = record.text(
+        {gate.branch->place.chunk, syntax::as<syntax::IfStmt>(*gate.branch->stmt).test->span});
+    if (values::is_quotable(text)) return values::code(text);
   }
-  return record.symbols.text(condition);
+  return in_words(record, gate);
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
       const Cond condition = gate_side ? gate->condition : record.symbols.logical_not(gate->condition);
       const Varies varies = fails_early(record, condition);
       if (varies == Varies::no) continue;
-      found.push_back({&training_root, each.event, step->event, text_of(record, *gate, gate_side, condition),
+      found.push_back({&training_root, each.event, step->event, text_of(record, {gate, gate_side}),
           varies == Varies::certain});
     }
   }

@@ -10,7 +10,7 @@ struct Gated {
   const TrainingRoot* training_root = nullptr;
   const OperationEvent* event = nullptr;  // made in every iteration
   const OperationEvent* step = nullptr;   // made in some
-  std::string condition;                  // of the step, as the program writes it
+  std::string condition;                  // of the step, in words; empty if nobody could say it
   bool certain = false;                   // one of the first iterations makes no step, whatever is not known
 };
 // Operations of the kind, an unscale or an update, in loops that make the steps of the same scaler under a

@@ -142,7 +142,7 @@ void GradientTypestate::wrong(ViolationKind typo, const OperationEvent& event, c
     ++entry.first_way;
   if (entry.violation.event) return;
   entry.violation = {typo, &event, &training_root_, before, later,
-      scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value};
+      scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value, {}};
 }
 
 void GradientTypestate::each(const std::function<void(const Object*, State&)>& look) {

@@ -1,5 +1,6 @@
 // How much a mistake weighs: by what the scaler is enabled, by which way a run takes, by who made the
 // optimizer.
+#include "rules/condition_text.hpp"
 #include "rules/training/training.hpp"
 
 #include "rules/training/parts.hpp"
@@ -48,8 +49,8 @@ std::optional<ConditionalSeverity> severity_under(const Record& record, const Ob
           Answer::no)
     return weight;
   weight.severity = Severity::warning;
-  const std::string text = record.symbols.text(scales);
-  weight.when = text.empty() ? " when the scaler is enabled" : " when `" + text + "`";
+  const std::string when = when_text(record, scales);
+  weight.when = when.empty() ? " when the scaler is enabled" : when;
   return weight;
 }
 
@@ -57,17 +58,14 @@ std::optional<ConditionalSeverity> severity_under(
     const Record& record, const OrderViolation& violation, const OperationEvent& event) {
   auto weight = severity_under(record, violation.scaler, event, *violation.training_root);
   if (!weight) return weight;
-  if (violation.on_path) return severity_under(record, violation);
+  if (!violation.on_path.empty()) return severity_under(record, violation);
   if (violation.training_root->presumed.contains(violation.optimizer.object()))
     weight->severity = Severity::warning;
   return weight;
 }
 ConditionalSeverity severity_under(const Record& record, const OrderViolation& violation) {
   ConditionalSeverity weight;
-  if (violation.on_path) {
-    const std::string text = record.symbols.text(violation.on_path);
-    weight = {Severity::warning, text == "?" ? std::string() : " when `" + text + "`"};
-  }
+  if (!violation.on_path.empty()) weight = {Severity::warning, when_text(record, violation.on_path)};
   if (violation.training_root->presumed.contains(violation.optimizer.object()))
     weight.severity = Severity::warning;
   return weight;

@@ -104,9 +104,13 @@ bool holds_gradient(Value value, int depth = 0) {
   }
 }
 
-// The conditions under which the mistake's operation meets what it follows and what it spoils, beside those
-// that it stands under itself; null if there are none, or they cannot be named.
-Cond way_to(const Record& record, const OrderViolation& violation) {
+bool has_words(const Record& record, const Turn& turn) {
+  return turn.branch->condition && !record.symbols.text(turn.branch->condition).empty();
+}
+
+// The sides of branches on which the mistake's operation meets what it follows and what it spoils, beside
+// those that it stands on itself; none if there are none, or one of them has no words.
+std::vector<Turn> way_to(const Record& record, const OrderViolation& violation) {
   const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
     for (const TrainingEvent& each : violation.training_root->all)
       if (each.event == event) return &each.turns;
@@ -117,8 +121,8 @@ Cond way_to(const Record& record, const OrderViolation& violation) {
         [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
   };
   const auto* own = turns_of(violation.event);
-  if (!own) return nullptr;
-  Cond found = nullptr;
+  if (!own) return {};
+  std::vector<Turn> found;
   for (const OperationEvent* met : {violation.before, violation.later}) {
     const auto* theirs = met ? turns_of(met) : nullptr;
     if (!theirs) continue;
@@ -127,16 +131,14 @@ Cond way_to(const Record& record, const OrderViolation& violation) {
     // What stands under a condition of its own may have another name for the same.
     if (beyond &&
         std::any_of(own->begin(), own->end(), [&](const Turn& turn) { return !among(turn, *theirs); }))
-      return nullptr;
+      return {};
     for (const Turn& turn : *theirs) {
-      if (among(turn, *own)) continue;
-      if (!turn.branch->condition) return nullptr;
-      const Cond side = turn.yes ? turn.branch->condition
-                                 : record.symbols.logical_not(turn.branch->condition);
-      found = found ? record.symbols.logical_and(found, side) : side;
+      if (among(turn, *own) || among(turn, found)) continue;
+      if (!has_words(record, turn)) return {};
+      found.push_back(turn);
     }
   }
-  return found && !record.symbols.text(found).empty() ? found : nullptr;
+  return found;
 }
 
 }  // namespace
@@ -214,18 +216,17 @@ void Training::look_at(const Root& root) {
 
 namespace {
 
-// The condition under which the scaler does not unscale the gradients that the step takes; null if it cannot
-// be named.
-Cond unless_unscaled(const Record& record, const OrderViolation& violation) {
+// The side of a branch on which the scaler does not unscale the gradients that the step takes; none if it has
+// no words.
+std::vector<Turn> unless_unscaled(const Record& record, const OrderViolation& violation) {
   for (const TrainingEvent& each : violation.training_root->all) {
     if (each.event->row->operation != Operation::unscale || each.event->self.object() != violation.scaler ||
         each.turns.empty() || !each.turns.back().branch->condition)
       continue;
     const Turn& turn = each.turns.back();
-    const Cond found = turn.yes ? record.symbols.logical_not(turn.branch->condition) : turn.branch->condition;
-    return record.symbols.text(found).empty() ? nullptr : found;
+    return has_words(record, turn) ? std::vector<Turn>{{turn.branch, !turn.yes}} : std::vector<Turn>{};
   }
-  return nullptr;
+  return {};
 }
 
 // What was found out about the runs of a part of a training root.
@@ -365,11 +366,11 @@ void Training::find_violations(const TrainingRoot& training_root) {
           entry.wrong + past->second.wrong == part.reached.at(key.first)) {
         // Unscaled in some runs, and stepped past the scaler in all.
         violation.on_path = unless_unscaled(record_, violation);
-        if (!violation.on_path) continue;
+        if (violation.on_path.empty()) continue;
       } else if (entry.wrong != part.reached.at(key.first)) {
         if (entry.first_way != part.together(violation)) continue;
         violation.on_path = way_to(record_, violation);
-        if (!violation.on_path) continue;
+        if (violation.on_path.empty()) continue;
       }
       violations_.push_back(violation);
     }

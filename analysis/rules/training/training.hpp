@@ -96,7 +96,7 @@ struct OrderViolation {
   const OperationEvent* scale = nullptr;  // where the loss is scaled
   const Object* scaler = nullptr;
   Value optimizer;
-  values::Cond on_path = nullptr;  // the condition under which it is wrong, on every run; null: without one
+  std::vector<Turn> on_path;  // the sides of branches on which it is wrong, on every run; none: on all
 };
 
 class Training {

@@ -4,6 +4,7 @@
 #include "libraries/table/hidden.hpp"
 #include "libraries/table/native.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/distributed/recomputing.hpp"
 #include "libraries/torch/distributed/sharded_states.hpp"
 #include "libraries/torch/distributed/sharded_units.hpp"
 #include "libraries/torch/distributed/wrapping.hpp"
@@ -549,6 +550,7 @@ std::vector<Row> parallel_rows() {
   rows[2].backward = &backward_of_sharded;
   add_hidden(rows, hidden_wrappers);
   for (Row& each : sharded_state_rows()) rows.push_back(std::move(each));
+  for (Row& each : recomputing_rows()) rows.push_back(std::move(each));
   return rows;
 }
 

@@ -42,7 +42,7 @@ Value linear(Op& op) {
     if (!fits_weights(op, "input")) return op.unknown();
     // The layer accepts nothing else: from here on the input is known to fit.
     if (in.size) {
-      const Dim taught[] = {known_dim(op.run, in.size, op.call.place, "input of a layer made for it")};
+      const Dim taught[] = {known_dim(op.run, in.size, op.call.place, "input of the lazy layer")};
       op.learn_last("input", taught);
     }
     if (arrives.size && in.size) op.must_equal(arrives, in);
