@@ -102,6 +102,52 @@ def test_sizes_that_stay_open(stepzero, write):
     assert "open:" in text and "--set NAME=VALUE" in text
 
 
+BATCHES = """\
+import torch
+import torch.nn.functional as F
+from torch.utils.data import DataLoader, Dataset
+
+class Lines(Dataset):
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, i):
+        numbers = [int(c) for c in open("lines").read()]
+        return torch.tensor(numbers[:-1]), torch.tensor(numbers[1:])
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedded = torch.nn.Embedding(10, 32)
+        self.head = torch.nn.Linear(32, 10)
+
+    def forward(self, idx, targets):
+        b, t = idx.size()
+        assert t <= 6
+        logits = self.head(self.embedded(idx))
+        return F.cross_entropy(logits.view(-1, 10), targets.view(-1))
+
+model = Model()
+optimizer = torch.optim.AdamW(model.parameters())
+loader = DataLoader(Lines(), batch_size=8)
+"""
+BATCHES_TAKEN = {
+    "for": "for x, y in loader:\n",
+    "next": "batches = iter(loader)\nwhile True:\n    try:\n        batch = next(batches)\n    except StopIteration:\n        batches = iter(loader)\n        batch = next(batches)\n    x, y = [t.to('cpu') for t in batch]\n",
+    "generator": "def take():\n    for x, y in loader:\n        x = x.to('cpu')\n        y = y.to('cpu')\n        yield x, y\nbatches = take()\nwhile True:\n    x, y = next(batches)\n",
+}
+
+
+@pytest.mark.parametrize("way", BATCHES_TAKEN)
+def test_sizes_of_batches_go_by_the_names_of_the_batches(stepzero, write, way):
+    write("a.py", BATCHES + BATCHES_TAKEN[way] + "    loss = model(x, y)\n    loss.backward()\n    optimizer.step()\n    optimizer.zero_grad()\n")
+    saved = step_of(stepzero("memory", "--device", "cpu", "--format", "json", "a.py"))["saved"]
+    assert "x.shape[1]" in saved["formula"] and "y.shape[1]" in saved["formula"] and not saved.get("at_least")
+    # As PyTorch 2.13 keeps it of lines of 7 characters.
+    of_six = step_of(stepzero("memory", "--device", "cpu", "--format", "json", "--set", "x.shape[1]=6", "--set", "y.shape[1]=6", "a.py"))["saved"]
+    assert of_six == {"bytes": 8836}
+
+
 def test_what_is_not_known_says_so(stepzero, write):
     write("a.py", "import torch\nfrom elsewhere import make\n\nmodel = make()\nloss = model(torch.ones(2)).sum() + torch.nn.Linear(2, 2)(torch.ones(1, 2)).sum()\nloss.backward()\n")
     assert step_of(stepzero("memory", "--format", "json", "a.py"))["saved"].get("at_least")

@@ -163,6 +163,20 @@ Value of_any(const BuiltinCall& call) {
   return made;
 }
 
+// The least or greatest of those: it lies between the bounds that hold for each.
+Value extreme_of_any(const BuiltinCall& call) {
+  const Value made = of_any(call);
+  const auto* list = call.first.is(Kind::list) ? values::Heap::list_state(call.first) : nullptr;
+  const Value any = list && list->items.empty() ? call.run.resolve(list->rest) : Value{};
+  symbolic::Context& s = call.symbols();
+  if (any.is(Kind::integer) && (s.lower(any.integer()) || s.upper(any.integer())))
+    made.as<values::Unknown>()->integer = s.fresh({.name = "",
+        .lower = s.lower(any.integer()),
+        .upper = s.upper(any.integer()),
+        .sharing = call.heap().sharing(made)});
+  return made;
+}
+
 // The least or greatest of integers of which not all are known.
 Value extreme_of(const BuiltinCall& call, const std::vector<Value>& items) {
   Int extreme = nullptr;
@@ -188,7 +202,7 @@ Value min_or_max(const BuiltinCall& call) {
   std::vector<Value> items = call.positional;
   if (call.count == 1) {
     const auto known = call.run.take(call.first, call.where, true);
-    if (!known) return of_any(call);
+    if (!known) return extreme_of_any(call);
     if (known->empty()) {
       const Value otherwise = call.keyword("default");
       return otherwise ? otherwise : call.fails("ValueError");

@@ -252,7 +252,7 @@ bool LoopRunner::Comprehension::takes_its_own(Value item, Cond condition) const 
 
 void LoopRunner::Comprehension::run_iteration(std::size_t level, Value iterable, Value item, bool certain) {
   const Generator& generator = expr.generators[level];
-  run.assignments_->run_assign(*generator.target, item);
+  run.assignments_->run_assign(*generator.target, item, true);
   auto& s = run.symbols();
   Cond all = s.boolean(true);
   for (const Expr* condition : generator.conditions) {
@@ -359,7 +359,7 @@ void LoopRunner::Comprehension::run_known(
     const std::uint64_t from = run.record_.steps;
     const std::size_t events = run.block_->events.size();
     const Value before = i == 0 && equivalent ? known[i] : Value{};
-    if (before) run.assignments_->run_assign(*expr.generators[level].target, before);
+    if (before) run.assignments_->run_assign(*expr.generators[level].target, before, true);
     const auto mark = run.heap().mark();
     run_iteration(level, iterable, known[i], certain);
     if (i == 0 && level == 0 && known.size() > 1) {

@@ -348,9 +348,45 @@ void Assignments::store_subscript(Value object, Value index, Value value, const 
   }
 }
 
+namespace {
+// Who counts memory tells sums in the program's own names: what nothing has named yet goes by the name of
+// what has it.
+void name_sizes(values::Heap& heap, std::string_view name, Value of) {
+  symbolic::Context& s = heap.symbols();
+  const auto give = [&](symbolic::Int size, std::string_view before, const std::string& after) {
+    if (const symbolic::AtomInfo* info = size ? s.atom_info(size) : nullptr; info && info->name.empty())
+      s.rename(size, std::string(before) + std::string(name) + after);
+  };
+  if (name == "_") return;
+  if (of.is(Kind::unknown)) give(of.as<values::Unknown>()->integer, "", "");
+  if (of.is(Kind::list)) give(values::Heap::list_state(of)->length, "len(", ")");
+  if (!of.is(Kind::tensor)) return;
+  auto* tensor = of.as<values::Tensor>();
+  // Data of which no size is known have one of their own, unless a batch is yet to be made of them.
+  const auto lacks_sizes = [](const values::TensorState& state) {
+    return !state.shape.ndim_known ||
+        std::ranges::any_of(state.shape.dims, [](const values::Dim& dim) { return !dim.size; });
+  };
+  const values::TensorState& now = *tensor->now();
+  const bool is_made = now.made &&
+      (now.made->states.empty() ||
+          std::ranges::any_of(
+              now.made->states, [&](const values::TensorState* from) { return from && lacks_sizes(*from); }));
+  if (tensor->role == values::TensorRole::plain && now.shape.ndim_known && now.graph.empty() && !is_made &&
+      lacks_sizes(now)) {
+    values::TensorState known = now;
+    for (values::Dim& dim : known.shape.dims)
+      if (!dim.size) dim.size = s.fresh({"", 0, {}, symbolic::Sharing::unseen});
+    heap.set(tensor->state, Value::of(Kind::state, heap.state(known)));
+  }
+  const auto& dims = tensor->now()->shape.dims;
+  for (std::size_t i = 0; i < dims.size(); ++i) give(dims[i].size, "", ".shape[" + std::to_string(i) + "]");
+}
+}  // namespace
+
 constexpr int most_nested_sides = 8;  // choices within a choice: each has two sides
 
-void Assignments::run_assign(const Expr& target, Value value) {
+void Assignments::run_assign(const Expr& target, Value value, bool of_comprehension) {
   // To be shown, it goes by the name that the program gives it.
   if (run_.policy_.names_sizes && run_.in_roots_ && value.is(Kind::choice) && run_.dry_runs_ == 0 &&
       (target.kind == ExprKind::name || target.kind == ExprKind::attribute)) {
@@ -364,11 +400,11 @@ void Assignments::run_assign(const Expr& target, Value value) {
     const Name name = as<NameExpr>(target).id;
     if (value.is(Kind::unknown) && value.as<values::Unknown>()->name.empty())
       value.as<values::Unknown>()->name = name.text();
-    // Who counts memory tells sums in the program's own names.
+    const bool counted = record_.conditions.contains(values::RecordCondition::counted);
     if (value.is(Kind::integer) && name.text() != "_" &&
-        ((run_.policy_.names_sizes && symbols().has_stand_in(value.integer())) ||
-            record_.conditions.contains(values::RecordCondition::counted)))
+        ((run_.policy_.names_sizes && symbols().has_stand_in(value.integer())) || counted))
       symbols().rename(value.integer(), std::string(name.text()));
+    if (counted && !of_comprehension) name_sizes(heap(), name.text(), value);
     heap().set(run_.variable(name), value);
     run_.note(Fact::Role::assignment, run_.here(target), value);
     return;

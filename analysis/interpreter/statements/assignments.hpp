@@ -10,7 +10,8 @@ public:
   explicit Assignments(Interpreter& run) : RunPart(run) {}
 
   void run_assignment(const syntax::Stmt& stmt);
-  void run_assign(const syntax::Expr& target, Value value);
+  // `of_comprehension`: a name of one expression.
+  void run_assign(const syntax::Expr& target, Value value, bool of_comprehension = false);
   void store_subscript(Value object, Value index, Value value, const syntax::Expr& target);
 
 private:

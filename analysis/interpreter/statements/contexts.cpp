@@ -304,6 +304,10 @@ bool takes_exhaustion(Interpreter& run, Value type) {
   const auto* row = type.is(Kind::library) ? type.as<values::LibrarySymbol>()->row : nullptr;
   return row && row->exhausts;
 }
+// Is it for the end of an iterator, which a new one takes the place of?
+bool takes_end(Interpreter& run, Value type) {
+  return run.resolve(type) == run.library_symbol("builtins.StopIteration");
+}
 }  // namespace
 
 // `try`: its body, then, as far as it may fail, the handlers, each begun from any place where the body may
@@ -411,9 +415,11 @@ Flow Contexts::TryRun::run_handlers() {
   ways.forget_path();
   event->raised = run.symbols().opaque("an exception", only_imports ? Sharing::uniform : Sharing::unseen);
   for (const ExceptHandler& handler : stmt.handlers) {
-    const bool of_exhaustion = handler.type && takes_exhaustion(run, run.evaluate(*handler.type));
-    // A run that is asked what it takes of a GPU's memory has enough of it.
-    if (of_exhaustion && goes_on && run.record_.conditions.contains(values::RecordCondition::counted))
+    const Value type = handler.type ? run.evaluate(*handler.type) : Value{};
+    const bool of_exhaustion = type && takes_exhaustion(run, type);
+    // A run that is asked what it takes of a GPU's memory has enough of it, and is in the midst of its data.
+    if (goes_on && run.record_.conditions.contains(values::RecordCondition::counted) &&
+        (of_exhaustion || (type && takes_end(run, type))))
       continue;
     run_handler(handler, finished, of_exhaustion);
   }

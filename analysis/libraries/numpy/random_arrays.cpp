@@ -55,13 +55,31 @@ Value of_sizes(Call& call) {
   }
   return drawn(call, call.spread || call.rest.empty() ? std::nullopt : std::optional(shape), Dtype::float64);
 }
+// One integer between two, the end left out: it is a number of Python's own.
+Value within_bounds(Op& op, Value made) {
+  auto& s = op.s;
+  const Value end = op.argument("high");
+  const bool alone = !end || end.is(Kind::none);
+  const Int low = alone ? s.constant(0) : op.size("low"), high = op.size(alone ? "low" : "high");
+  if (!low || !high || !made.is(Kind::unknown) || op.call.self.is(Kind::instance)) return made;
+  const auto most = s.upper(high);
+  const Int number = s.fresh(
+      {"", s.lower(low), most ? std::optional(*most - 1) : std::nullopt, op.run.heap().sharing(made)});
+  if (!op.run.guarded()) {
+    s.assume(s.compared(symbolic::Compare::ge, number, low));
+    s.assume(s.compared(symbolic::Compare::lt, number, high));
+  }
+  return Value::of(number);
+}
 template <Dtype dtype> Value of_size(Call& call) {
   Op op(call);
   // What is drawn for each of several bounds or means has their shape, too.
   for (const std::string_view name : {"loc", "scale", "low", "high"})
     if (const Value given = op.argument(name); given && !values::is_number(given))
       return drawn(call, std::nullopt, dtype);
-  return drawn(call, sizes_asked(op, "size"), dtype_asked(op, dtype));
+  const Value made = drawn(call, sizes_asked(op, "size"), dtype_asked(op, dtype));
+  if constexpr (dtype == Dtype::int64) return within_bounds(op, made);
+  return made;
 }
 Value choice(Call& call) {
   Op op(call);

@@ -122,6 +122,15 @@ Value batched(Runtime& run, TensorState state, const Dim& batch, Int index, valu
       run.symbols().atoms(dim.size, [&](Int atom) { depends = depends || atom == index; });
     if (depends) dim = {};
   }
+  // Who counts memory asks for all sizes: those that are not known get a name once the batch has one.
+  if (run.record().conditions.contains(values::RecordCondition::counted))
+    for (Dim& dim : state.shape.dims)
+      if (!dim.size) {
+        symbolic::AtomInfo info;
+        info.lower = 0;
+        info.sharing = Sharing::unseen;
+        dim = known_dim(run, run.symbols().fresh(info), place, "batch");
+      }
   if (state.shape.ndim_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
   state.sharing = Sharing::local;
   state.content = nullptr;
