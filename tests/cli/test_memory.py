@@ -134,6 +134,7 @@ loader = DataLoader(Lines(), batch_size=8)
 BATCHES_TAKEN = {
     "for": "for x, y in loader:\n",
     "next": "batches = iter(loader)\nwhile True:\n    try:\n        batch = next(batches)\n    except StopIteration:\n        batches = iter(loader)\n        batch = next(batches)\n    x, y = [t.to('cpu') for t in batch]\n",
+    "anew": "batches = iter(loader)\nfor step in range(1000):\n    if (step + 1) % len(loader) == 0:\n        batches = iter(loader)\n    x, y = next(batches)\n",
     "generator": "def take():\n    for x, y in loader:\n        x = x.to('cpu')\n        y = y.to('cpu')\n        yield x, y\nbatches = take()\nwhile True:\n    x, y = next(batches)\n",
 }
 

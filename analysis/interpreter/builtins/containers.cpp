@@ -182,6 +182,12 @@ std::optional<std::vector<Value>> Interpreter::take(Value iterable, Place where,
 
 Value Interpreter::next_of(Value iterator, Value otherwise, Place where) {
   iterator = resolve(iterator);
+  // Of two iterators, what either gives.
+  if (iterator.is(Kind::choice)) {
+    const auto& choice = *iterator.as<values::Choice>();
+    const Value both = heap().merge(choice.yes, choice.no, symbols().sharing(choice.condition));
+    if (both.is(Kind::list) && both.as<values::List>()->kind == ListKind::iterator) iterator = both;
+  }
   if (iterator.is(Kind::instance)) {
     if (const Value method = find_method(iterator.as<values::Instance>(), Name("__next__")))
       return call(method, {}, where);

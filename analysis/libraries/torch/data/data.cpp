@@ -306,6 +306,9 @@ Value loader_iter(Call& call) {
       (void)on_host(run, batch, true);
   }
   if (!collating && is_dealt(call)) note_dealt(run, batch);
+  if (sample.value && loading.batches && collating &&
+      run.record().conditions.contains(values::RecordCondition::counted))
+    batch = handed_batch(run, batch, call.place);
   if (kept(run, call.self, values::PreparedState::moves)) batch = moved_batch(run, batch, call.place);
   return run.heap().open_list(batch, trips);
 }

@@ -208,28 +208,48 @@ Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::P
   }
 }
 
-Value moved_batch(Runtime& run, Value batch, values::Place place, int depth) {
+namespace {
+// The batch, with each of its tensors changed.
+template <class Change>
+Value changed_batch(Runtime& run, Value batch, values::Place place, const Change& change, int depth) {
   batch = run.resolve(batch);
   if (depth > values::deepest_data) return batch;
   if (const TensorState* state = batch.is(Kind::tensor) ? tensor_state(run, batch) : nullptr) {
     TensorState there = *state;
-    there.device = nullptr;
+    change(there);
     return run.heap().tensor(std::move(there), place);
   }
   if (batch.is(Kind::tuple) || batch.is(Kind::list)) {
     const auto items = run.elements(batch, place);
     if (!items) return batch;
     std::vector<Value> made;
-    for (const Value& item : *items) made.push_back(moved_batch(run, item, place, depth + 1));
+    for (const Value& item : *items) made.push_back(changed_batch(run, item, place, change, depth + 1));
     return batch.is(Kind::tuple) ? run.heap().tuple(std::move(made)) : run.heap().list(std::move(made));
   }
   if (batch.is(Kind::dict) && !values::Heap::dict_state(batch)->open) {
     std::vector<std::pair<Value, Value>> items;
     for (const auto& [key, value] : values::Heap::dict_state(batch)->items)
-      items.emplace_back(key, moved_batch(run, value, place, depth + 1));
+      items.emplace_back(key, changed_batch(run, value, place, change, depth + 1));
     return run.heap().dict(std::move(items));
   }
   return batch;
+}
+}  // namespace
+
+Value moved_batch(Runtime& run, Value batch, values::Place place, int depth) {
+  return changed_batch(run, batch, place, [](TensorState& there) { there.device = nullptr; }, depth);
+}
+Value handed_batch(Runtime& run, Value batch, values::Place place) {
+  return changed_batch(
+      run, batch, place,
+      [](TensorState& there) {
+        if (there.requires_grad == Known::yes) return;
+        there.requires_grad = Known::no;
+        there.graph = {};
+        there.graph_complete = true;
+        there.made = nullptr;
+      },
+      0);
 }
 
 Value default_collate(Call& call) {

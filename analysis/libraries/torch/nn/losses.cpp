@@ -19,8 +19,16 @@ Value reduced(Op& op, const Shape& each, Dtype dtype) {
     dtype = real_part(dtype);
   if (is_complex(dtype)) dtype = Dtype::unknown;
   const Value reduction = setting(op, "reduction");
-  if (setting(op, "size_average") || setting(op, "reduce"))
-    return op.result({}, dtype);  // the old way to say it
+  // The old way to say it.
+  if (const Value averages = setting(op, "size_average"), reduces = setting(op, "reduce");
+      averages || reduces) {
+    const auto is_on = [&](Value given) {
+      const Value said = op.run.resolve(given);
+      return !said || said.is(Kind::none) ? Answer::yes : op.s.decide(op.run.truth(said));
+    };
+    if (is_on(reduces) == Answer::no) return op.result(each, dtype);
+    return op.result(is_on(reduces) == Answer::yes ? Shape{true, {}} : Shape{}, dtype);
+  }
   if (!reduction.is(Kind::string)) return op.result({}, dtype);
   if (reduction.text() == "mean" || reduction.text() == "sum" || reduction.text() == "batchmean")
     return op.result({true, {}}, dtype);
