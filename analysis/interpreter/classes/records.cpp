@@ -29,18 +29,20 @@ std::string_view annotation_name(const Expr* annotation) {
 
 // ---------------------------------------------------------------- dataclasses
 
+// A field of the same name keeps its place, as in Python.
+static void put_field(std::vector<values::ClassField>& fields, const values::ClassField& field) {
+  const auto same = std::ranges::find(fields, field.name, &values::ClassField::name);
+  if (same == fields.end())
+    fields.push_back(field);
+  else
+    *same = field;
+}
+
 // The fields of the classes above, in Python's order: the furthest first.
 void Records::inherit_fields(values::Class& cls) {
   if (!cls.fields.empty()) return;
   for (auto it = cls.order.rbegin(); it != cls.order.rend(); ++it)
-    for (const values::ClassField& field : (*it)->fields) {
-      const auto same = std::find_if(
-          cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
-      if (same == cls.fields.end())
-        cls.fields.push_back(field);
-      else
-        *same = field;
-    }
+    for (const values::ClassField& field : (*it)->fields) put_field(cls.fields, field);
 }
 
 void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool with_init) {
@@ -80,12 +82,7 @@ void Interpreter::make_dataclass(values::Class& cls, bool keyword_only, bool wit
         field.default_value = given;
       }
     }
-    const auto same = std::find_if(
-        cls.fields.begin(), cls.fields.end(), [&](const auto& known) { return known.name == field.name; });
-    if (same == cls.fields.end())
-      cls.fields.push_back(field);
-    else
-      *same = field;
+    put_field(cls.fields, field);
   }
   // The constructor that dataclass makes stands where one of the class's own would.
   if (with_init && !cls.body->names.find(Name("__init__")))

@@ -287,7 +287,8 @@ Value RootRunner::symbolic_parameter(
     return meant && meant->role == symbolic::Role::world_size;
   };
   if (by_default && std::ranges::any_of(function.parameters->list, is_world_size))
-    return heap().choose(symbols().opaque(std::string(parameter.name.text()) + " is given", Sharing::uniform),
+    return heap().choose(
+        symbols().opaque(values::code(parameter.name.text()) + " is given", Sharing::uniform),
         run_.symbol(parameter.name.text(), Sharing::uniform, born), run_.resolve(function.defaults[index]));
   const bool of_another = by_default;
   const Value made = of_another ? heap().unknown(parameter.name.text(), Sharing::unseen, born)

@@ -255,12 +255,12 @@ private:
   }
 
   void judge_warmup() {
-    const double warmup = number("warmup_steps", 0).value_or(0), all = number("max_steps", -1).value_or(-1);
+    const double warmup = number("warmup_steps", 0).value_or(0), steps = number("max_steps", -1).value_or(-1);
     // What is below 1 is a part of all steps.
-    if (!setting("warmup_steps") || !setting("max_steps") || all < 1 || warmup <= all) return;
+    if (!setting("warmup_steps") || !setting("max_steps") || steps < 1 || warmup <= steps) return;
     found_.push_back({*index("warmup_steps"), index("max_steps"),
-        why<Reason::warmup_beyond_end>(static_cast<std::int64_t>(warmup), static_cast<std::int64_t>(all)), {},
-        false, true});
+        why<Reason::warmup_beyond_end>(static_cast<std::int64_t>(warmup), static_cast<std::int64_t>(steps)),
+        {}, false, true});
   }
   void judge_cache() {
     if (!is_on("use_cache") || !is_on("gradient_checkpointing")) return;

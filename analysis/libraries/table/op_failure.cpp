@@ -184,9 +184,10 @@ static bool takes_dimensions(Op& op, OpSemantics own) {
   return weight && weight->shape.dims.size() > 1;
 }
 
+// Lengths and sizes stay on the CPU, and out= says itself where it lies.
+static constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
+
 bool Op::on_one_device() {
-  // Lengths and sizes stay on the CPU, and out= says itself where it lies.
-  constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
   struct Placed {
     std::string_view parameter;
     interpreter::PlacedOperand operand;

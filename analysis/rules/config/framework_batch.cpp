@@ -10,6 +10,7 @@ namespace stepzero::rules::config {
 using interpreter::Fact;
 using libraries::FrameworkCall;
 using values::Kind;
+using values::Value;
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include "rules/source.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/horizon.hpp"
-#include "rules/training/loaders.hpp"
 #include "rules/training/own_schedule.hpp"
 #include "rules/training/parts.hpp"
 #include "rules/training/training_loops.hpp"
@@ -96,17 +95,9 @@ std::optional<std::int64_t> made_of(const Record& record, const Training& traini
   std::int64_t all = 0;
   for (const TrainingEvent* step : steps) {
     if (step->in_handler || step->in_attempt || step->loops.empty()) return std::nullopt;
-    std::int64_t times = 1;
-    for (const LoopEvent* loop : step->loops) {
-      if (std::ranges::any_of(
-              loop->iterations, [](const Block& iteration) { return is_left_early(iteration); }))
-        return std::nullopt;
-      if (loop->unrolled) continue;
-      const std::int64_t rounds = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
-      constexpr std::int64_t most = 1'000'000'000;  // steps: a product of more is nothing that anybody means
-      if (rounds <= 0 || times > most / rounds) return std::nullopt;
-      times *= rounds;
-    }
+    const std::optional<std::int64_t> known = times_made(record, *step);
+    if (!known) return std::nullopt;
+    std::int64_t times = *known;
     if (!step->turns.empty()) {
       if (!windows_found) windows_found = windows(record, training);
       const auto window = std::ranges::find_if(*windows_found, [&](const Window& each) {

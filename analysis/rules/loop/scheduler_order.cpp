@@ -8,7 +8,6 @@
 #include "rules/training/gated.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/horizon.hpp"
-#include "rules/training/loaders.hpp"
 #include "rules/training/windows.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -249,18 +248,9 @@ std::optional<std::int64_t> steps_in_all(const Record& record, const Steps& sche
   for (const TrainingEvent* step : scheduler.steps) {
     if (step->in_handler || step->in_attempt) return std::nullopt;
     if (!step->turns.empty()) continue;
-    std::int64_t times = 1;  // in all rounds of the loops that are not run one by one
-    for (const LoopEvent* loop : step->loops) {
-      if (std::ranges::any_of(
-              loop->iterations, [](const Block& iteration) { return is_left_early(iteration); }))
-        return std::nullopt;
-      if (loop->unrolled) continue;
-      const std::int64_t iterations = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
-      constexpr std::int64_t most = 1'000'000'000;  // steps: a product of more is nothing that anybody means
-      if (iterations <= 0 || times > most / iterations) return std::nullopt;
-      times *= iterations;
-    }
-    count += times;
+    const std::optional<std::int64_t> times = times_made(record, *step);
+    if (!times) return std::nullopt;
+    count += *times;
   }
   return count;
 }

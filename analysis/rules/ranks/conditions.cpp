@@ -101,6 +101,8 @@ std::string Conditions::said(
     if (text.starts_with('(') && text.find(')') == text.size() - 1) text = text.substr(1, text.size() - 2);
     yes = !yes;
   }
+  // What is supposed says so in words, with its own code in backticks.
+  if (text.starts_with('`')) return (yes ? "" : "not: ") + std::string(text);
   return (yes ? "`" : "not `") + std::string(text) + "`";
 }
 

@@ -145,7 +145,8 @@ public:
 
   std::string operator()(const NoSuchKey& it) const {
     std::string keys;
-    for (const std::string& key : it.keys) keys += (keys.empty() ? "" : ", ") + key;
+    for (std::size_t i = 0; i < it.keys.size(); ++i)
+      keys += (i == 0 ? "" : i + 1 < it.keys.size() || it.has_more ? ", " : " and ") + it.keys[i];
     return it.owner + " has no key " + it.key + ": reading it raises `KeyError`. It has " + keys +
         (it.has_more ? "…" : "") + (it.meant.empty() ? "" : ". Did you mean " + values::code(it.meant) + "?");
   }

@@ -1,5 +1,6 @@
 #include "rules/training/horizon.hpp"
 
+#include "rules/training/loaders.hpp"
 #include "rules/training/own_schedule.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
@@ -121,6 +122,21 @@ Marks marks_of(const Record& record, const OperationEvent& made) {
       }
   }
   return marks;
+}
+
+std::optional<std::int64_t> times_made(const Record& record, const TrainingEvent& event) {
+  std::int64_t times = 1;
+  for (const LoopEvent* loop : event.loops) {
+    if (std::ranges::any_of(
+            loop->iterations, [](const Block& iteration) { return is_left_early(iteration); }))
+      return std::nullopt;
+    if (loop->unrolled) continue;
+    const std::int64_t iterations = loop->length ? record.symbols.value(loop->length).value_or(0) : 0;
+    constexpr std::int64_t most = 1'000'000'000;  // steps: a product of more is nothing that anybody means
+    if (iterations <= 0 || times > most / iterations) return std::nullopt;
+    times *= iterations;
+  }
+  return times;
 }
 
 }  // namespace stepzero::rules

@@ -3,6 +3,7 @@
 
 #include "rules/training/training.hpp"
 
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -30,6 +31,10 @@ symbolic::Int as_size(values::Value value);
 symbolic::Int length_of(const Record& record, const interpreter::LoopEvent& loop);
 // How many rounds the innermost loops around the operations have in all; null if that is not known.
 symbolic::Int rounds_around(const Record& record, const std::vector<const TrainingEvent*>& operations);
+
+// How often a run makes an operation in the loops around it, but for those that are run iteration by
+// iteration; nothing where the number of iterations of one of them is not known, or one may be left early.
+std::optional<std::int64_t> times_made(const Record& record, const TrainingEvent& event);
 
 // Are they equal for ordinary values of what they are made of? A range has max(0, n) iterations.
 bool same_size(const Record& record, symbolic::Int a, symbolic::Int b);
