@@ -76,6 +76,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
   if (input.document.is_broken) return;
   std::vector<TrainingSetting> settings;
   const auto& fields = input.document.root.fields;
+  settings.reserve(fields.size());
   for (const Field& field : fields) settings.push_back(setting(field));
   for (const TrainingMisuse& misuse : libraries::misuses_of_training(settings, true, false, false)) {
     const Field& field = fields[misuse.at];
