@@ -63,15 +63,11 @@ void keep_fused(Keeper& keeper, Int heads, Int length, Dtype dtype) {
 }
 
 // No fused kernel takes a query, key or value whose last dimension has its elements apart; nor does the one
-// of float32 take fewer heads of keys.
+// of a GPU for float32 take fewer heads of keys.
 bool has_kernel(const Keeper& keeper, std::initializer_list<const TensorState*> inputs, Dtype dtype) {
-  for (const TensorState* each : inputs) {
-    const std::vector<Int> strides = strides_of(keeper.graph.record(), *each, keeper.device);
-    if (const auto step = strides.empty() || !strides.back() ? std::nullopt : keeper.s.value(strides.back());
-        step && *step != 1)
-      return false;
-  }
-  return is_half(dtype) || !keeper.flag("enable_gqa");
+  for (const TensorState* each : inputs)
+    if (!has_rows(keeper.graph.record(), *each, keeper.device)) return false;
+  return keeper.device == Device::cpu || is_half(dtype) || !keeper.flag("enable_gqa");
 }
 
 }  // namespace
@@ -99,7 +95,8 @@ void keep_attention(Keeper& keeper) {
       product(s, {rows, size_at(key, 1)}), rows};
   // The fused kernels take batches of heads.
   const bool has_heads = query->shape.dims.size() == 4 && key->shape.dims.size() == 4;
-  if (!on_gpu && (drops || !has_heads)) {
+  const bool has_fused = has_heads && has_kernel(keeper, {query, key, value}, dtype);
+  if (!on_gpu && (drops || !has_fused)) {
     // Of half precision the weights are computed in float32.
     const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
     keep_weights(keeper, sizes, computed, true, drops);
@@ -114,7 +111,7 @@ void keep_attention(Keeper& keeper) {
       keeper.extra(elements(s, value->shape), computed, "values");
     return;
   }
-  if (on_gpu && (!has_heads || !has_kernel(keeper, {query, key, value}, dtype))) {
+  if (on_gpu && !has_fused) {
     // Of half precision, too, the weights are computed in float32.
     const Dtype computed = is_half(dtype) ? Dtype::float32 : dtype;
     keep_weights(keeper, sizes, computed, true, drops);
@@ -139,9 +136,10 @@ enum class Packed : std::uint8_t { none, keys, all };
 struct Attention {
   Int batch, heads, length, other, width;
   Packed packed = Packed::all;
-  std::int64_t added = 0;              // keys and values that the layer puts after those that it is given
-  Int mask = nullptr;                  // numbers of what is added to the weights; null: none
-  const TensorState* given = nullptr;  // the weights of each head, where the program gets them
+  std::int64_t added = 0;                 // keys and values that the layer puts after those that it is given
+  Int mask = nullptr;                     // numbers of what is added to the weights; null: none
+  const TensorState* given = nullptr;     // the weights of each head, where the program gets them
+  const TensorState* own_mask = nullptr;  // the program's, as the kernel gets it
 };
 // What is kept of the projections themselves: all of one where a part of it is. `whole`: queries are needed
 // as they are, `keys`: keys are.
@@ -176,7 +174,10 @@ void keep_attention_of(Keeper& keeper, const Attention& of, Dtype dtype, bool fu
   const bool on_cpu = keeper.device == Device::cpu;
   if (fused && !(on_cpu && drops)) {
     keeper.extra(projected_numbers(s, of, true, true), dtype, "projected");
-    if (of.mask) keeper.extra(of.mask, dtype, "mask of the attention");
+    if (of.own_mask)
+      keeper.keep(*of.own_mask);
+    else if (of.mask)
+      keeper.extra(of.mask, dtype, "mask of the attention");
     keep_fused(keeper, product(s, {of.batch, of.heads}), of.length, dtype);
     if (!on_cpu && !is_half(dtype)) keeper.extra(queries, dtype, "result of the heads");
   } else if (fused && is_half(dtype)) {
@@ -255,6 +256,11 @@ void keep_multihead(Keeper& keeper) {
   if (fused)
     of.mask = numbers_of_mask(keeper, keeper.tensor("attn_mask"), keeper.tensor("key_padding_mask"), of.batch,
         heads, of.length, others);
+  // Numbers that are not put together with others are added as they are.
+  if (const TensorState* mask = keeper.tensor("attn_mask"); fused && mask && keeper.device == Device::cpu &&
+      !keeper.tensor("key_padding_mask") && values::is_floating(keeper.dtype(*mask)) &&
+      keeper.dtype(*mask) == keeper.inner_dtype())
+    of.own_mask = mask;
   // Each head's weights are the program's where it does not ask for their average.
   if (const Value average = argument(keeper.made, "average_attn_weights");
       !fused && batched && average.is(Kind::boolean) && s.decide(average.condition()) == symbolic::Answer::no)

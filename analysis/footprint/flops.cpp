@@ -3,6 +3,7 @@
 #include "footprint/contraction.hpp"
 #include "footprint/gradients.hpp"
 #include "footprint/saving.hpp"
+#include "footprint/strides.hpp"
 
 #include "footprint/saving_table.hpp"
 #include "libraries/table/names.hpp"
@@ -383,7 +384,13 @@ Int backward_flops(const Graph& graph, const Node& node, Int forward, bool& unkn
   const bool drops = dropout && !(dropout.is(Kind::real) && dropout.real() == 0) &&
       !(dropout.is(Kind::integer) && s.value(dropout.integer()) == 0);
   const bool has_heads = made.states[0] && made.states[0]->shape.dims.size() == 4;
-  if (product == Product::fused_attention && (!has_heads || (graph.device() == Device::cpu && drops)))
+  const auto has_rows_of = [&](std::string_view name) {
+    const TensorState* each = operand(made, name);
+    return !each || has_rows(graph.record(), *each, graph.device());
+  };
+  if (product == Product::fused_attention &&
+      (!has_heads || (graph.device() == Device::cpu && drops) || !has_rows_of("query") ||
+          !has_rows_of("key") || !has_rows_of("value")))
     return s.mul(forward, s.constant(2));
   if (product == Product::fused_attention) return s.floordiv(s.mul(forward, s.constant(5)), s.constant(2));
   if (product == Product::chain) return chain_flops(graph, made, true, unknown);

@@ -402,6 +402,12 @@ std::optional<std::vector<Int>> strides_of_view(
   return made;
 }
 
+bool has_rows(const Record& record, const TensorState& state, Device device) {
+  const std::vector<Int> strides = strides_of(record, state, device);
+  const auto step = strides.empty() || !strides.back() ? std::nullopt : record.symbols.value(strides.back());
+  return !step || *step == 1;
+}
+
 bool in_order(const Record& record, const TensorState& state, Device device) {
   if (!state.shape.ndim_known) return true;
   const std::vector<Int> strides = strides_of(record, state, device);

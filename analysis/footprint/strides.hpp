@@ -12,6 +12,8 @@ std::vector<Int> strides_of(const Record& record, const TensorState& state, Devi
 // finds them. Nullopt: there is no such view; empty: a size is not known.
 std::optional<std::vector<Int>> strides_of_view(
     symbolic::Context& s, const Shape& from, const std::vector<Int>& strides, const Shape& as);
+// Do the elements of its last dimension lie side by side, as far as is known?
+bool has_rows(const Record& record, const TensorState& state, Device device);
 bool in_order(const Record& record, const TensorState& state, Device device);
 // Is what einops.rearrange makes of it a view?
 bool is_rearranged_view(const Record& record, const Producer& made, const TensorState& result, Device device);
