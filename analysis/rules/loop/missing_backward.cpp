@@ -69,6 +69,17 @@ bool computes_in_run(const TrainingRoot& training_root, const LoopEvent& loop) {
     return each.event->row->operation == Operation::forward && each.in(&loop);
   });
 }
+// Is what is called there a function of the program in each run? A backward in it is in the record.
+bool is_seen(const Record& record, Place called) {
+  bool found = false;
+  for (const Fact& fact : record.facts) {
+    if (fact.place != called || fact.role != Fact::Role::expression) continue;
+    const Value value = fact.value.is(Kind::bound) ? fact.value.as<values::Bound>()->function : fact.value;
+    if (!value.is(Kind::function)) return false;
+    found = true;
+  }
+  return found;
+}
 OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
   const syntax::Stmt& loop = loop_around(record, step);
   const std::uint32_t chunk = &loop == step.loops.back()->stmt ? step.loops.back()->place.chunk
@@ -91,6 +102,14 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
         (value.kind == syntax::ExprKind::call &&
             says(last_name(*syntax::as<syntax::CallExpr>(value).function), Says::reading_number));
   };
+  // A number that was read of a tensor, or computed of one: `total_loss.item() / n`.
+  const auto is_read = [&](const syntax::Expr& value) {
+    bool read = false;
+    for_each_expression(value, [&](const syntax::Expr& expr) {
+      read = read || (expr.kind == syntax::ExprKind::call && is_plain(expr));
+    });
+    return read && !computes(value);
+  };
   bool in_run = false;  // it is assigned something that the run may have computed
   auto [computed, handed] = OfLoss{};
   std::set<std::string_view> losses;  // the loop's own: `loss_meter` is none
@@ -110,12 +129,13 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
     computed = computed || (of_loss && computes(*assign.value));
     in_run = in_run || (of_loss && !is_plain(*assign.value));
     for_each_expression(*assign.targets[0], [&](const syntax::Expr& part) {
-      if (is_loss(part)) losses.insert(record.text({chunk, part.span}));
+      if (is_loss(part) && !is_read(*assign.value)) losses.insert(record.text({chunk, part.span}));
     });
   });
   const auto is_own = [&](const syntax::Expr& expr) {
     return is_loss(expr) && losses.contains(record.text({chunk, expr.span}));
   };
+  std::vector<Place> takers;  // what is called with one
   for_each_expression(loop, [&](const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;
     const auto& call = syntax::as<syntax::CallExpr>(expr);
@@ -123,9 +143,13 @@ OfLoss loss_in(const Record& record, const TrainingRoot& training_root, const Tr
     handed = handed ||
         (says(name, Says::making_backward) && !feeds_another(training_root, {chunk, call.span}, *step.event));
     if (says(name, Says::only_reading) || says(name, Says::combining_ranks)) return;
-    for (const syntax::Expr* argument : call.arguments) handed = handed || is_own(*argument);
-    for (const syntax::Keyword& keyword : call.keywords) handed = handed || is_own(*keyword.value);
+    const bool takes_own = std::ranges::any_of(
+                               call.arguments, [&](const syntax::Expr* each) { return is_own(*each); }) ||
+        std::ranges::any_of(call.keywords, [&](const syntax::Keyword& each) { return is_own(*each.value); });
+    if (takes_own) takers.push_back({chunk, call.function->span});
   });
+  handed = handed ||
+      std::ranges::any_of(takers, [&](Place taker) { return !is_seen(record, record.as_run(taker)); });
   return {computed || (in_run && computes_in_run(training_root, *step.loops.back())), handed};
 }
 bool keeps_loss(const Record& record, const TrainingRoot& training_root, const TrainingEvent& step) {
