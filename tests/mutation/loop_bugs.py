@@ -638,7 +638,8 @@ def only_an_index(source, call):
         around = source.parents.get(use)
         inner = around if isinstance(around, ast.Tuple) else use
         taken = source.parents.get(inner)
-        return isinstance(taken, ast.Subscript) and taken.slice is inner
+        # `pairs[:, 0]`: a part of the indices.
+        return isinstance(taken, ast.Subscript) and (taken.slice is inner or taken.value is use and picks(taken))
     return bool(uses) and all(picks(use) for use in uses)
 
 
@@ -663,13 +664,25 @@ def moved_by_wrapper(source, call):
     return given
 
 
+def follows_parameters(source, call):
+    """Is it a model whose inputs the file brings to where its parameters lie?"""
+    return is_built(call.func.value) and re.search(r"next\([\w.]+\.parameters\(\)\)\.(device|is_cuda)", source.text) is not None
+
+
+def is_built(moved):
+    """Does it look like a model: `Net(…)`, `model`?"""
+    said = moved.func if isinstance(moved, ast.Call) else moved
+    name = said.attr if isinstance(said, ast.Attribute) else said.id if isinstance(said, ast.Name) else ""
+    return isinstance(moved, ast.Call) and name[:1].isupper() or re.search(r"model|net\b", name, re.I) is not None
+
+
 def not_moved(source):
     """A model, a batch or a tensor that stays where it was made. Where it is used then names the mistake."""
     for call in source.methods("to") + source.methods("cuda"):
         if call.func.attr == "to" and not (len(call.args) == 1 and not call.keywords and DEVICE.search(source.said(call.args[0]))):
             continue
         if lies_anywhere(source, call) or moved_by_wrapper(source, call) or moved_anyway(source, call) or only_stored_into(source, call) \
-                or only_looked_at(source, call) or prepared(source, call) or only_a_bound(source, call) or only_an_index(source, call):
+                or only_looked_at(source, call) or prepared(source, call) or follows_parameters(source, call) or only_a_bound(source, call) or only_an_index(source, call):
             continue
         parent = source.parents.get(call)
         named = {node.id for target in getattr(parent, "targets", []) for node in ast.walk(target) if isinstance(node, ast.Name)}
