@@ -7,8 +7,8 @@ namespace stepzero::values {
 
 namespace {
 constexpr char mark = '?';
-constexpr std::string_view any_device = "=";  // no device's name
-constexpr std::size_t most_devices = 6;       // that one may be: more choices are taken for unknown
+constexpr std::string_view any_device = "=", other_than_gpu = "~";  // no devices' names
+constexpr std::size_t most_devices = 6;  // that one may be: more choices are taken for unknown
 
 std::size_t count(const Device& device) {
   const ChosenDevice* choice = chosen(&device);
@@ -29,7 +29,10 @@ const ChosenDevice* chosen(const Device* device) {
   return device && device->text.starts_with(mark) ? static_cast<const ChosenDevice*>(device) : nullptr;
 }
 
-bool is_reserved(std::string_view text) { return text.starts_with(mark) || text == any_device; }
+bool is_no_gpu(std::string_view text) { return text == other_than_gpu; }
+bool is_reserved(std::string_view text) {
+  return text.starts_with(mark) || text == any_device || is_no_gpu(text);
+}
 
 const Device* device_when(Heap& heap, Cond condition, const Device* device) {
   auto* other = heap.make<Device>();
@@ -42,11 +45,15 @@ const Device* default_device(Heap& heap, Cond is_cpu) {
 }
 
 const Device* gpu_or_other(Heap& heap, Cond is_gpu) {
-  return device_when(heap, is_gpu, heap.device("cuda").as<Device>());
+  auto* other = heap.make<Device>();
+  other->text = other_than_gpu;
+  return choose_device(heap, is_gpu, heap.device("cuda").as<Device>(), other);
 }
 
 bool may_be_one(std::string_view one, std::string_view other) {
-  if (one == any_device || other == any_device) return true;
+  // Which one it is of those that are no GPU is not known, and neither is whether it is there.
+  const auto open = [](std::string_view text) { return text == any_device || is_no_gpu(text); };
+  if (open(one) || open(other)) return true;
   const auto kind = [](std::string_view whole) { return whole.substr(0, whole.find(':')); };
   return one == other || (kind(one) == kind(other) && (kind(one) == one || kind(other) == other));
 }
@@ -67,13 +74,13 @@ const Device* choose_device(Heap& heap, Cond condition, const Device* yes, const
 
 const Device* choose_gpu(Heap& heap, Cond condition, Cond negated, const Device* yes, const Device* no) {
   if (yes && no) return choose_device(heap, condition, yes, no);
-  if (is_accelerator(yes)) return gpu_or_other(heap, condition);
-  return is_accelerator(no) ? gpu_or_other(heap, negated) : nullptr;
+  const Cond when = is_accelerator(yes) ? condition : is_accelerator(no) ? negated : nullptr;
+  return when ? device_when(heap, when, heap.device("cuda").as<Device>()) : nullptr;
 }
 
 Value device_value(Heap& heap, const Device& device) {
   const ChosenDevice* choice = chosen(&device);
-  if (!choice && device.text == any_device) return heap.unknown("device", symbolic::Sharing::uniform);
+  if (!choice && is_reserved(device.text)) return heap.unknown("device", symbolic::Sharing::uniform);
   return choice
       ? heap.choose(choice->condition, device_value(heap, *choice->yes), device_value(heap, *choice->no))
       : Value::of(Kind::device, &device);

@@ -20,6 +20,8 @@ struct DeviceCondition {
   static constexpr std::string_view layers_stay = "no other code moves the layer";
   static constexpr std::string_view both_tensors = "both are tensors";
   static constexpr std::string_view builder_leaves = "what builds the model leaves it on the CPU";
+  static constexpr std::string_view outputs_stay = "the model leaves its outputs where it lies";
+  static constexpr std::string_view has_dimensions = "the tensor on the CPU has dimensions";
 };
 
 // Its text is no device's name, and the same for two that are chosen alike.
@@ -29,7 +31,7 @@ struct ChosenDevice : Device {
 };
 // The default device, of which nobody says that it is not the CPU. It is, when `is_cpu`; else it may be any.
 const Device* default_device(Heap& heap, Cond is_cpu);
-// A GPU when `is_gpu`; else it may be any device.
+// A GPU when `is_gpu`; else it may be any other device.
 const Device* gpu_or_other(Heap& heap, Cond is_gpu);
 // That device when the condition holds; else it may be any. Null: of one that is not known.
 const Device* device_when(Heap& heap, Cond condition, const Device* device);
@@ -41,6 +43,8 @@ inline bool is_same_device(const Device* a, const Device* b) {
   return a == b || (a && b && a->text == b->text);
 }
 
+// Of a possible device that is only known to be no GPU.
+bool is_no_gpu(std::string_view text);
 // Does the text begin as those of chosen devices do?
 bool is_reserved(std::string_view text);
 // Null: it is one device, or none is known.

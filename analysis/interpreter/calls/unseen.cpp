@@ -184,6 +184,7 @@ static bool is_used_as_model(Runtime& run, const Unknown& object) {
 bool is_model(Runtime& run, Value function, std::string_view name) {
   if (function.is(Kind::unknown) &&
       (kept(*function.as<Unknown>(), values::UnknownState::moved_to) ||
+          kept(*function.as<Unknown>(), values::MovedState::module_on) ||
           is_used_as_model(run, *function.as<Unknown>())))
     return true;
   const std::string_view word = name.substr(name.find_last_of("._") + 1);

@@ -4,9 +4,11 @@
 #include "interpreter/calls/unseen_code.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "interpreter/calls/unseen_notes.hpp"
 #include "interpreter/classes/self_writes.hpp"
 #include "interpreter/presumed_rank.hpp"
 #include "interpreter/roots/required_ndims.hpp"
+#include "syntax/text.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 #include "values/kept_by_packages.hpp"
@@ -193,6 +195,16 @@ Value asked_for_rank(Interpreter& run, std::string_view function, const Argument
 }
 }  // namespace
 
+// What unseen code made is called after that code. Where it is called itself, the program says what it is:
+// `net(x)`, of `net = build()`.
+static std::string spoken_name(const Record& record, const std::string& name, Place where) {
+  if (!name.ends_with(')') || !where) return name;
+  const std::string_view text = record.text(where);
+  const std::string_view called = text.substr(0, text.find('('));
+  const auto is_path = [](char c) { return c == '.' || syntax::is_word(c); };
+  return !called.empty() && std::ranges::all_of(called, is_path) ? std::string(called) : name;
+}
+
 Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++run_.may_raise_;
   // A function that is running has shown what it does with what it gets: it is not run once more.
@@ -217,6 +229,7 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
     name = function.as<values::Unknown>()->name;
   else if (function.is(Kind::function))
     name = function.as<values::Function>()->qualified;
+  const std::string spoken = spoken_name(run_.record_, name, where);
   const auto dot = name.rfind('.');
   if (run_.limits_.as_rank && dot != std::string::npos)
     run_.resized_.insert("len(" + name.substr(0, dot) + ")");
@@ -234,11 +247,22 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
       (!run_.around_ || run_.around_->gradients != values::Known::no))
     note_computed(run_, made, function, name, arguments);
   note_transfer(run_, made, function, arguments);
+  const bool by_model = function.is(Kind::unknown) && is_model(run_, function, spoken);
+  if (by_model) note_place_by_model(run_, made, arguments);
   note_given_by(heap(), made, function);
   // Of an object that was asked for a mode it is recorded what it does, as of a module.
-  if (const Role role = function.is(Kind::unknown) ? role_of(run_, *function.as<values::Unknown>(), arguments)
-                                                   : Role{};
-      role.row && (role.row->run || role.row->operation != values::Operation::none)) {
+  const auto give_together = [&](Value model) {
+    const Row* inputs = arguments.spread ? nullptr : run_.library_.find(values::InternalRow::given_together);
+    if (!inputs) return;
+    Arguments given = arguments;
+    for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
+    given.keywords.clear();
+    run_.library_calls_->call_library(
+        *run_.library_symbol(inputs->path).as<values::LibrarySymbol>(), model, given, where, nullptr);
+  };
+  const Role role = function.is(Kind::unknown) ? role_of(run_, *function.as<values::Unknown>(), arguments)
+                                               : Role{};
+  if (role.row && (role.row->run || role.row->operation != values::Operation::none)) {
     const Value object = Value::of(Kind::unknown, role.object);
     // `model = model.eval()` is the model.
     if (role.row->run) {
@@ -248,15 +272,10 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
       if (result == object) return object;
     } else if (OperationEvent* event = run_.noted_->record_implied(role.row->path, object, {}, made, where)) {
       run_.append(event);
-      if (role.row->operation == values::Operation::forward && !arguments.spread) {
-        Arguments given = arguments;
-        for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
-        given.keywords.clear();
-        if (const Row* inputs = run_.library_.find(values::InternalRow::given_together))
-          run_.library_calls_->call_library(
-              *run_.library_symbol(inputs->path).as<values::LibrarySymbol>(), object, given, where, nullptr);
-      }
+      if (role.row->operation == values::Operation::forward) give_together(object);
     }
+  } else if (by_model && spoken != name) {
+    give_together(function);
   }
   note_looked_up(heap(), function, arguments, made);
   if (!arguments.spread && arguments.positional.empty() && arguments.keywords.empty())

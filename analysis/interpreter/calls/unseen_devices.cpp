@@ -340,10 +340,11 @@ void note_transfer(Runtime& run, Value made, Value function, const Arguments& ar
     keep(run.heap(), *made.as<Unknown>(), moved_kept, run.heap().boolean(true));
   else if (is_built_here(run, function, arguments))
     keep(run.heap(), *made.as<Unknown>(), made_kept, run.heap().boolean(true));
-  // A model computes where its input lies.
-  if (function.is(Kind::unknown) && is_model(run, function, function.as<Unknown>()->name))
-    if (const values::Device* device = device_of_any(run, arguments))
-      keep(run.heap(), *made.as<Unknown>(), moved_to_kept, Value::of(Kind::device, device));
+}
+
+void note_place_by_model(Runtime& run, Value made, const Arguments& arguments) {
+  if (const values::Device* device = device_of_any(run, arguments))
+    keep(run.heap(), *made.as<Unknown>(), moved_to_kept, Value::of(Kind::device, device));
 }
 bool may_be_moved(const Unknown& value) { return static_cast<bool>(kept(value, moved_kept)); }
 

@@ -1,4 +1,5 @@
-// How what is known of unseen values is kept on them. For unseen.cpp and unseen_devices.cpp alone.
+// How what is known of unseen values is kept on them. For unseen.cpp, unseen_calls.cpp and unseen_devices.cpp
+// alone.
 #pragma once
 
 #include "interpreter/runtime.hpp"
@@ -20,5 +21,7 @@ std::string_view method_name(const values::Unknown& owner, const values::Unknown
 // What was moved to a device and is called is a module, and so is what programs call their models:
 // `self.teacher_model` by its last word.
 bool is_model(Runtime& run, Value function, std::string_view name);
+// A model computes where its input lies.
+void note_place_by_model(Runtime& run, Value made, const Arguments& arguments);
 
 }  // namespace stepzero::interpreter

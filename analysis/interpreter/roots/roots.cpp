@@ -8,6 +8,7 @@
 #include "interpreter/roots/built_runs.hpp"
 #include "interpreter/roots/default_object.hpp"
 #include "interpreter/roots/hooks.hpp"
+#include "interpreter/roots/model_inputs.hpp"
 #include "interpreter/roots/root_runner.hpp"
 
 #include "interpreter/calls/unseen_code.hpp"
@@ -396,6 +397,7 @@ void RootRunner::run_root(
     Value value = i == 0 && self ? self : symbolic_parameter(function, list[i], i);
     heap().set(heap().slot_of(scope->names, list[i].name), value);
   }
+  note_model_inputs(run_, self, function, *scope);
   run_.incremental_->note_reached(function.stmt);
   if (run_.with_defaults_)
     root.defaults = values::code(owner ? owner->name.text() : function.qualified) +

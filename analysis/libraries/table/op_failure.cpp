@@ -1,5 +1,6 @@
 // How an operator refuses its call: what is told, which operands are named, and how it could be mended.
 #include "interpreter/record.hpp"
+#include "libraries/torch/meaning/op_form.hpp"
 #include "libraries/torch/meaning/op_semantics.hpp"
 #include "libraries/torch/nn/layer.hpp"
 
@@ -142,7 +143,7 @@ const values::Device* device_of_choice(Op& op, Value value, int depth = 0) {
 
 // Is it, by what it was computed from, known to have dimensions?
 bool has_dims(Op& op, const TensorState& state, int depth = 0) {
-  if (!state.shape.dims.empty()) return true;
+  if (!state.shape.dims.empty() || !state.first.empty()) return true;
   if (state.shape.ndim_known || !state.made || depth > values::deepest_search) return false;
   const OpSemantics by = semantics_of(*state.made->row);
   if (by != OpSemantics::add && by != OpSemantics::sub && by != OpSemantics::mul && by != OpSemantics::div)
@@ -177,8 +178,10 @@ static void relate_making(Op& op, interpreter::ProblemEvent* problem, Value valu
   problem->evidence.emplace_back(made, "the tensor on the CPU is made here");
 }
 
-// A product takes no number, wherever it lies, and neither does a layer with a matrix.
+// A product takes no number, wherever it lies, and neither does a layer with a matrix. Others take one from
+// their own device alone.
 static bool takes_dimensions(Op& op, OpSemantics own) {
+  if (form_of(op.call.row) == OpForm::one_device) return true;
   if (own == OpSemantics::product || own == OpSemantics::linear) return true;
   const TensorState* weight = op.tensor(op.kept("weight"));
   return weight && weight->shape.dims.size() > 1;

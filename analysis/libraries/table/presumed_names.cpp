@@ -91,6 +91,7 @@ constexpr std::array method_names = {
     MethodName{"named_parameters", "torch.nn.Module.named_parameters"},
     MethodName{"load_state_dict", "torch.nn.Module.load_state_dict"},
     MethodName{"grad", "torch.Tensor.grad"},
+    MethodName{"is_cuda", "torch.Tensor.is_cuda"},
     MethodName{"item", "torch.Tensor.item"},
     MethodName{"wait", "torch.distributed.Work.wait"},
     MethodName{"full_tensor", "torch.Tensor.full_tensor"},

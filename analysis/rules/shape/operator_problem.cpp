@@ -266,6 +266,12 @@ std::string_view silence_of_devices(const Record& record, const ProblemEvent& pr
             values::last_name(name) == libraries::on_accelerator;
       }))
     return "the model and its input lie on one device";
+  // A choice of the program that says where one of the two lies, `use_gpu`, says so of the model as well.
+  const auto is_of_program = [&](std::string_view, symbolic::Cond part) {
+    return std::ranges::none_of(record.conditions, [&](const auto& named) { return named.second == part; });
+  };
+  if (of(problem, values::DeviceCondition::model_on_gpu) && takes(record, problem, is_of_program))
+    return "a choice of the program says where the model lies";
   // What several functions leave to their models is left to them on purpose, and no slip.
   const auto function_of = [](const ProblemEvent& one) {
     return one.calls && one.calls->function ? one.calls->function->stmt : nullptr;

@@ -10,6 +10,7 @@
 #include "libraries/torch/ops/operators.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
+#include "values/limits.hpp"
 
 #include <algorithm>
 
@@ -31,6 +32,40 @@ Value device(Op& op) {
   const TensorState* state = op.tensor(self(op));
   return state && state->device ? values::device_value(op.run.heap(), *state->device)
                                 : unknown_of(op, Sharing::divergent);
+}
+// Of a tensor that a caller gives, wherever it lies, the question itself is the condition: what the program
+// does with the answer, it does with this tensor. What is computed lies where its operands do, though that
+// may not be known.
+Value is_cuda(Op& op) {
+  values::Heap& heap = op.run.heap();
+  const Value asked = self(op);
+  const TensorState* state = op.tensor(asked);
+  const values::Device* device = state ? state->device : nullptr;
+  if (!state && asked.is(Kind::unknown)) device = interpreter::lies_on(*asked.as<values::Unknown>());
+  if (device) {
+    symbolic::Cond on_gpu = op.s.boolean(false);
+    for (const values::PossibleDevice& each : values::possible_devices(op.s, *device)) {
+      if (values::is_reserved(each.text) && !values::is_no_gpu(each.text))
+        return unknown_of(op, Sharing::uniform);
+      if (each.text.starts_with("cuda"))
+        on_gpu = each.when ? op.s.logical_or(on_gpu, each.when) : op.s.boolean(true);
+    }
+    return Value::of(on_gpu);
+  }
+  std::string name(op.run.record().text(op.call.place));
+  const bool given = state ? !state->made && state->graph.empty()
+                           : asked.is(Kind::unknown) && !heap.is_unseen(asked);
+  if (!given || !values::is_quotable(name)) return unknown_of(op, Sharing::uniform);
+  const symbolic::Cond on_gpu = op.s.opaque(std::move(name), Sharing::uniform);
+  const values::Device* there = values::gpu_or_other(heap, on_gpu);
+  if (state) {
+    TensorState placed = *state;
+    placed.device = there;
+    set_state(op.run, asked, placed);
+  } else if (asked.is(Kind::unknown)) {
+    interpreter::note_device(heap, asked, *there, false);
+  }
+  return Value::of(on_gpu);
 }
 Value boolean(Op& op, Known known) {
   return known == Known::unknown ? unknown_of(op, Sharing::uniform)
@@ -432,6 +467,7 @@ Value copy(Op& op) {
 constexpr Operator property_operators[] = {
     {"dtype", "input", "property", dtype, Type::own},
     {"device", "input", "property", device, Type::own},
+    {"is_cuda", "input", "property", is_cuda, Type::own},
     {"requires_grad", "input", "property", requires_grad, Type::own},
     {"is_floating_point", "input", "torch method", is_floating_point, Type::own},
     {"is_complex", "input", "torch method", is_complex_tensor, Type::own},

@@ -41,7 +41,8 @@ Value added_product(Op& op) {
 // Indices [sparse dimensions, elements] and values [elements, …dense dimensions].
 Value from_coordinates(Op& op) {
   const TensorState *indices = op.tensor("indices"), *given = op.tensor("values");
-  const auto sizes = op.sizes("size");
+  // One value that is not seen is a sequence: torch.Size(matrix.shape).
+  const auto sizes = op.argument("size").is(Kind::unknown) ? std::nullopt : op.sizes("size");
   const Dtype dtype = op.dtype("dtype", given ? given->dtype : Dtype::unknown);
   Shape shape;
   if (sizes) {
@@ -50,7 +51,15 @@ Value from_coordinates(Op& op) {
   }
   const bool known = indices && given && indices->shape.ndim_known && given->shape.ndim_known &&
       indices->shape.dims.size() == 2 && !given->shape.dims.empty();
-  if (!known) return op.result(shape, dtype);
+  if (!known) {
+    const Value made = op.result(shape, dtype);
+    if (const TensorState* state = op.tensor(made); state && !shape.ndim_known) {
+      TensorState with_dims = *state;
+      with_dims.first.assign(1, Dim{});
+      set_state(op.run, made, with_dims);
+    }
+    return made;
+  }
   if (op.never_equal(indices->shape.dims[1], given->shape.dims[0]))
     return op.fail(ProblemKind::argument,
         why<Reason::sparse_values>(indices->shape.dims[1], op.name("indices"), given->shape.dims[0]),
@@ -79,6 +88,10 @@ constexpr Operator sparse_operators[] = {
     {"sparse_coo_tensor",
         "indices=None, values=None, size=None, *, dtype=None, device=None, pin_memory=False, requires_grad=False, check_invariants=None, is_coalesced=None",
         "torch", from_coordinates, Type::own},
+    // By its old names. Of sizes alone they make an empty one.
+    {"FloatTensor", "indices=None, values=None, size=None, *more, device=None",
+        "torch.sparse.FloatTensor torch.sparse.DoubleTensor torch.sparse.HalfTensor torch.sparse.LongTensor torch.sparse.IntTensor",
+        from_coordinates, Type::own},
     {"to_sparse", "input, *more, **options", "method", same, Type::input},
     {"to_sparse_csr", "input, dense_dim=None", "method", same, Type::input},
     {"to_sparse_csc", "input, dense_dim=None", "method", same, Type::input},

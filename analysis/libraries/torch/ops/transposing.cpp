@@ -28,7 +28,16 @@ Value unsqueeze(Op& op) {
                                   : op.s.constant(1));
     return op.laid_out(op.result(shape), std::move(strides));
   }
-  if (*at == 0) return op.result(shape);  // in front of whatever is known
+  if (*at == 0) {  // in front of whatever is known
+    const Value made = op.result(shape);
+    if (const TensorState* state = op.tensor(made)) {
+      TensorState known = *state;
+      known.first = input->first;
+      known.first.insert(known.first.begin(), one(op));
+      set_state(op.run, made, known);
+    }
+    return made;
+  }
   if (*at > 0) {
     // It stands at `at` at the latest.
     if (*at > 64) return op.unknown();
