@@ -20,8 +20,6 @@ struct DeviceCondition {
   static constexpr std::string_view layers_stay = "no other code moves the layer";
   static constexpr std::string_view both_tensors = "both are tensors";
   static constexpr std::string_view builder_leaves = "what builds the model leaves it on the CPU";
-  static constexpr std::string_view outputs_stay = "the model leaves its outputs where it lies";
-  static constexpr std::string_view has_dimensions = "the tensor on the CPU has dimensions";
 };
 
 // Its text is no device's name, and the same for two that are chosen alike.

@@ -48,8 +48,7 @@ void check(const Record& record, Report& report) {
   std::vector<values::Cond> open;
   for (const std::string_view name : {values::DeviceCondition::model_on_gpu,
            values::DeviceCondition::inputs_stay, values::DeviceCondition::layers_stay,
-           values::DeviceCondition::both_tensors, values::DeviceCondition::builder_leaves,
-           values::DeviceCondition::has_dimensions, values::DeviceCondition::outputs_stay})
+           values::DeviceCondition::both_tensors, values::DeviceCondition::builder_leaves})
     if (const auto found = record.conditions.find(name); found != record.conditions.end())
       open.push_back(found->second);
   report_problems(record, report, values::ProblemKind::device, Severity::error,

@@ -30,7 +30,6 @@ enum class OpForm : std::uint8_t {
   added_to,     // a product is added to its first operand: addmm
   divergence,   // between distributions: kl_div
   dropout,      // numbers are left out at random
-  of_data,      // made of an array or a list: from_numpy, LongTensor
   one_device,   // its tensors lie on one device, those without dimensions as well: gather, nll_loss
 };
 
