@@ -209,6 +209,19 @@ bool holds_numbers(Op& op, Value data) {
   return true;
 }
 
+// A copy of a tensor lies where that does; numbers, lists and arrays are on the CPU. What may be either lies
+// nobody knows where.
+void lie_where_data_does(Op& op, Value data, TensorState& made) {
+  if (op.argument("device")) return;
+  data = op.run.resolve(data);
+  const TensorState* given = op.tensor(data);
+  const bool may_be_tensor = data.is(Kind::unknown) && !values::is_number(data);
+  if (given && !given->maybe_array)
+    made.device = given->device;
+  else if (given || (may_be_tensor && !array_state(op.run, data)))
+    made.device = nullptr;
+}
+
 Value tensor_of(Op& op, Value data, Dtype otherwise) {
   if (!holds_numbers(op, data)) return op.unknown();
   const NestedLists nested = nesting_of(op, data);
@@ -230,6 +243,7 @@ Value tensor_of(Op& op, Value data, Dtype otherwise) {
   const TensorState* array = array_state(op.run, data);
   state.sharing = array ? array->sharing : op.run.heap().sharing(data);
   state.unseen = array ? array->unseen : op.run.heap().is_unseen(data);
+  lie_where_data_does(op, data, state);
   return result(op.call, std::move(state));
 }
 // A number among the data that was read from a tensor, as a tensor among them is.
@@ -281,6 +295,7 @@ Value as_tensor(Op& op) {
       TensorState given = *op.tensor(made);
       given.requires_grad = Known::unknown;
       given.graph_complete = false;
+      lie_where_data_does(op, data, given);
       set_state(op.run, made, given);
       return made;
     }
