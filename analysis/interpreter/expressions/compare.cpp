@@ -383,7 +383,10 @@ Value Interpreter::Comparison::of_numbers() {
 Value Interpreter::Comparison::of_tensors() {
   const Value operand = left.is(Kind::tensor) ? left : right;
   values::TensorState state = *operand.as<values::Tensor>()->now();
-  if (left.is(Kind::tensor) && right.is(Kind::tensor)) state.shape = {};
+  if (left.is(Kind::tensor) && right.is(Kind::tensor)) {
+    state.shape = {};
+    state.first.clear();
+  }
   state.dtype = values::Dtype::boolean;
   state.requires_grad = values::Known::no;
   state.graph.clear();

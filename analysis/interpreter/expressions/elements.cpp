@@ -356,6 +356,7 @@ Value Interpreter::element(Value iterable, Place where) {
       state.shape.dims.erase(state.shape.dims.begin());
     else
       state.shape = {};
+    if (!state.first.empty()) state.first.erase(state.first.begin());
     state.content = is_vector ? iterables_->drawn_of(state) : nullptr;
     state.extent = nullptr;
     state.made = nullptr;

@@ -151,6 +151,7 @@ void write_into(Op& op, Value target, Value made, bool keeps_shape) {
   state.mean = nullptr;
   if (keeps_shape) {
     state.shape = into->shape;
+    state.first = into->first;
     state.dtype = into->dtype;
     state.strides = into->strides;
   }
@@ -181,6 +182,7 @@ bool write_out(Op& op, Value out, Value made) {
   }
   TensorState state = *into;
   state.shape = {};
+  state.first.clear();
   state.strides.clear();
   state.content = nullptr;
   state.extent = nullptr;

@@ -131,7 +131,10 @@ Value batched(Runtime& run, TensorState state, const Dim& batch, Int index, valu
         info.sharing = Sharing::unseen;
         dim = known_dim(run, run.symbols().fresh(info), place, "batch");
       }
-  if (state.shape.ndim_known) state.shape.dims.insert(state.shape.dims.begin(), batch);
+  if (state.shape.ndim_known)
+    state.shape.dims.insert(state.shape.dims.begin(), batch);
+  else
+    state.first.insert(state.first.begin(), batch);
   state.sharing = Sharing::local;
   state.content = nullptr;
   state.extent = extent_of_some(run, state);

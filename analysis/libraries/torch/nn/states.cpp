@@ -271,6 +271,7 @@ void forget_sizes(Call& call, Value value, int depth = 0) {
     }
     TensorState state = *known;
     state.shape = {};
+    state.first.clear();
     state.content = nullptr;
     state.extent = nullptr;
     state.strides.clear();
