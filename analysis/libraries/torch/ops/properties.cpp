@@ -46,16 +46,18 @@ Value is_cuda(Op& op) {
     symbolic::Cond on_gpu = op.s.boolean(false);
     for (const values::PossibleDevice& each : values::possible_devices(op.s, *device)) {
       if (values::is_reserved(each.text) && !values::is_no_gpu(each.text))
-        return unknown_of(op, Sharing::uniform);
+        return heap.unseen("", op.call.place);
       if (each.text.starts_with("cuda"))
         on_gpu = each.when ? op.s.logical_or(on_gpu, each.when) : op.s.boolean(true);
     }
     return Value::of(on_gpu);
   }
   std::string name(op.run.record().text(op.call.place));
-  const bool given = state ? !state->made && state->graph.empty()
+  // Where a parameter lies its model has decided.
+  const bool given = state ? asked.is(Kind::tensor) &&
+          asked.as<Tensor>()->role == values::TensorRole::plain && !state->made && state->graph.empty()
                            : asked.is(Kind::unknown) && !heap.is_unseen(asked);
-  if (!given || !values::is_quotable(name)) return unknown_of(op, Sharing::uniform);
+  if (!given || !values::is_quotable(name)) return heap.unseen("", op.call.place);
   const symbolic::Cond on_gpu = op.s.opaque(std::move(name), Sharing::uniform);
   const values::Device* there = values::gpu_or_other(heap, on_gpu);
   if (state) {
