@@ -7,6 +7,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace stepzero::rules::loop::rebound_parameter {
 
@@ -111,14 +112,15 @@ bool is_parameter(const Record& record, std::uint32_t chunk, const NameExpr& nam
 }
 
 void check(const Record& record, Report& report) {
+  std::optional<std::string> torch;  // as the file calls it
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
     const Stmt* root = record.chunks[i].path == record.path ? record.chunks[i].statement() : nullptr;
     if (!root) continue;
-    const std::string torch = name_of_module(*record.chunks[i].module, {"torch"});
     for_each_statement(*root, [&](const Stmt& stmt) {
       if (stmt.kind != StmtKind::for_) return;
       const auto& loop = as<ForStmt>(stmt);
-      for (const Rebinding& each : rebindings(loop, scope_of(*root, stmt), torch)) {
+      if (!torch) torch = name_of_module(*record.chunks[i].module, {"torch"});
+      for (const Rebinding& each : rebindings(loop, scope_of(*root, stmt), *torch)) {
         if (!is_parameter(record, i, *each.name)) continue;
         const std::string name(each.name->id.text());
         Finding* finding = report.add(Severity::warning, {i, each.assign->span}, nullptr,
