@@ -53,7 +53,10 @@ Value is_cuda(Op& op) {
     return Value::of(on_gpu);
   }
   std::string name(op.run.record().text(op.call.place));
-  // Where a parameter lies its model has decided.
+  // While the program itself runs nobody else gives it anything. Where a parameter lies its model has
+  // decided, and what a method takes lies where its object has its own.
+  const auto& roots = op.run.record().roots;
+  if (!op.run.in_roots() || roots.empty() || roots.back()->owner) return heap.unseen("", op.call.place);
   const bool given = state ? asked.is(Kind::tensor) &&
           asked.as<Tensor>()->role == values::TensorRole::plain && !state->made && state->graph.empty()
                            : asked.is(Kind::unknown) && !heap.is_unseen(asked);
