@@ -139,9 +139,11 @@ def run(text):
         counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: attention,
                                                                  torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: attention_backward})
         counter.mod_tracker = NoModules()
+        torch.backends.mha.set_fastpath_enabled(False)  # the counter does not see what is fused without gradients
         with counter as found.counter:
             exec(compile(text, "program", "exec"), {"__name__": "__main__"})
     finally:
+        torch.backends.mha.set_fastpath_enabled(True)
         torch.Tensor.backward = backward
     return facts
 
