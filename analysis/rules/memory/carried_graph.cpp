@@ -1,5 +1,6 @@
 #include "rules/memory/carried_graph.hpp"
 
+#include "rules/training/absent.hpp"
 #include "values/limits.hpp"
 
 #include <algorithm>
@@ -61,6 +62,15 @@ bool is_of_earlier(const Record& record, const TrainingLoop& loop, const values:
   return meets(loss.graph, carried_marks(loop, false)) || !meets(loss.graph, carried_marks(loop, true));
 }
 
+void report_growing_graph(Report& report, const TrainingEvent& backward) {
+  const OperationEvent& event = *backward.event;
+  Finding* finding = report.add(Severity::warning, event.place, event.calls,
+      "This loss is computed from what the previous iteration left, with its history, and `retain_graph=True` keeps the graphs of all iterations: each backward goes "
+      "through all of them, memory and time grow with every iteration, and the weights that they saved have been stepped since. Carry over the value alone, with "
+      "`.detach()`, and remove `retain_graph=True`.");
+  if (finding) report.relate(*finding, backward.loops.back()->place, "from the second iteration on");
+}
+
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
   std::size_t conditions = decisions(record, *loop.backward);
   const std::set<const Object*> marks = carried_marks(loop, false);
@@ -89,7 +99,18 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
       const Value given = argument(backward, flag);
       return given && truth(record, given) != Answer::no;
     };
-    if (keeps("retain_graph") || keeps("create_graph")) continue;
+    if (keeps("create_graph")) continue;
+    if (keeps("retain_graph")) {
+      if (truth(record, argument(backward, "retain_graph")) == Answer::yes &&
+          std::ranges::any_of(loop.training_root->all,
+              [&](const TrainingEvent& other) {
+                return stepped_optimizer(*other.event) && !other.loops.empty() &&
+                    other.loops.back() == loop.loop;
+              }) &&
+          once(backward.place))
+        report_growing_graph(report, each);
+      continue;
+    }
     if (!once(backward.place)) continue;
     Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
         "This loss is computed from what the previous iteration left, with its history, and that iteration's backward has freed what the graph saved: PyTorch raises "

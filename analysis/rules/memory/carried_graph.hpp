@@ -15,4 +15,7 @@ bool is_of_earlier(const Record& record, const TrainingLoop& loop, const values:
 // The loss of each iteration is computed from what the iterations before have left, with its history.
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once);
 
+// The backward keeps the graphs of all iterations, and goes through them.
+void report_growing_graph(Report& report, const TrainingEvent& backward);
+
 }  // namespace stepzero::rules

@@ -81,8 +81,13 @@ bool is_used_again(const Record& record, const TrainingRoot& training_root, cons
         event.self.object() != kept.event->self.object()) {
       if (is_handed(event, kept.event->self.object())) return true;
     }
-    if (event.row->operation != Operation::backward || event.place == kept.event->place) continue;
+    if (event.row->operation != Operation::backward) continue;
     const values::TensorState* other = event.self_state();
+    // Of a loop that was run iteration by iteration another one, too, may go through the graph.
+    if (event.place == kept.event->place) {
+      if (&each != &kept && other && !only_parameters(*loss, *other)) return true;
+      continue;
+    }
     if (!other || !loss->graph_complete || !other->graph_complete ||
         (meet(loss->graph, other->graph) && !only_parameters(*loss, *other)))
       return true;

@@ -2,7 +2,9 @@
 #include "values/shape_text.hpp"
 
 #include "libraries/torch/nn/modules.hpp"
+#include "rules/memory/carried_graph.hpp"
 #include "rules/provenance.hpp"
+#include "rules/training/absent.hpp"
 #include "rules/training/training_loops.hpp"
 
 #include <algorithm>
@@ -90,9 +92,30 @@ bool always_before(const TrainingEvent& earlier, const TrainingEvent& later) {
     return false;
   if (!std::equal(earlier.loops.begin(), earlier.loops.end(), later.loops.begin())) return false;
   return std::all_of(earlier.turns.begin(), earlier.turns.end(), [&](const Turn& turn) {
-    return std::any_of(later.turns.begin(), later.turns.end(),
-        [&](const Turn& other) { return other.branch == turn.branch && other.yes == turn.yes; });
+    return !turn.branch->stmt || std::any_of(later.turns.begin(), later.turns.end(), [&](const Turn& other) {
+      return other.branch == turn.branch && other.yes == turn.yes;
+    });
   });
+}
+// The one is run for another value of a choice than the other: the same condition has the same answer each
+// time that it is asked.
+bool are_of_other_values(const TrainingEvent& a, const TrainingEvent& b) {
+  return std::ranges::any_of(a.turns, [&](const Turn& turn) {
+    return !turn.branch->stmt && std::ranges::any_of(b.turns, [&](const Turn& other) {
+      return other.branch->condition == turn.branch->condition && other.yes != turn.yes;
+    });
+  });
+}
+// One backward of the program that is run for each of the values that its loss may be.
+bool are_sides_of_one(const TrainingEvent& a, const TrainingEvent& b) {
+  const auto of_program = [](const TrainingEvent& each) {
+    std::vector<std::pair<const BranchEvent*, bool>> turns;
+    for (const Turn& turn : each.turns)
+      if (turn.branch->stmt) turns.emplace_back(turn.branch, turn.yes);
+    return turns;
+  };
+  return a.event->place == b.event->place && a.event->calls == b.event->calls && a.loops == b.loops &&
+      of_program(a) == of_program(b) && (&a == &b || are_of_other_values(a, b));
 }
 bool frees(const Record& record, const OperationEvent& backward) {
   for (const std::string_view flag : {"retain_graph", "create_graph"})
@@ -103,6 +126,77 @@ bool frees(const Record& record, const OperationEvent& backward) {
   return !some || some.is(Kind::none);
 }
 
+}  // namespace
+
+namespace {
+// A backward that goes through what an earlier one has freed.
+struct Freed {
+  const TrainingEvent* backward;
+  const TrainingEvent* by;
+  const TensorState* first;  // of what both go through, the nearest to the loss
+};
+// Do the gradients go through the operations of an earlier iteration, whose backward keeps its graph?
+bool goes_through_kept(
+    const Record& record, const std::vector<const TrainingEvent*>& backwards, std::size_t later) {
+  const TrainingEvent& each = *backwards[later];
+  const auto retains = [&](const OperationEvent& event) {
+    return truth(record, argument(event, "retain_graph")) == Answer::yes;
+  };
+  if (!retains(*each.event) || each.loops.empty()) return false;
+  const std::vector<const TensorState*> nodes = nodes_of(each.event->self_state());
+  for (std::size_t i = 0; i < later; ++i) {
+    const TrainingEvent& earlier = *backwards[i];
+    if (earlier.event->place != each.event->place || earlier.event->calls != each.event->calls ||
+        earlier.loops != each.loops || are_of_other_values(earlier, each) || !always_before(earlier, each))
+      continue;
+    // The weights have changed in between: what the graph saved of them is not what they are.
+    const bool stepped = std::any_of(&earlier, &each,
+        [](const TrainingEvent& between) { return static_cast<bool>(stepped_optimizer(*between.event)); });
+    std::unordered_set<const void*> before;
+    for (const TensorState* node : nodes_of(earlier.event->self_state())) before.insert(node->made);
+    if (stepped && std::ranges::any_of(nodes, [&](const TensorState* node) {
+          return before.contains(node->made) && needs_saved(*node->made);
+        }))
+      return true;
+  }
+  return false;
+}
+std::vector<Freed> freed_by_earlier(
+    const Record& record, const std::vector<const TrainingEvent*>& backwards) {
+  std::vector<std::vector<const TensorState*>> nodes;
+  for (const TrainingEvent* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
+  std::vector<Freed> found;
+  for (std::size_t i = 0; i + 1 < backwards.size(); ++i) {
+    const auto begin = backwards.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::any_of(backwards.begin(), begin,
+            [&](const TrainingEvent* other) { return are_sides_of_one(*other, *backwards[i]); }))
+      continue;
+    for (std::size_t j = i + 1; j < backwards.size(); ++j) {
+      if (are_sides_of_one(*backwards[i], *backwards[j]) || !always_before(*backwards[i], *backwards[j]))
+        continue;
+      // Whichever value the earlier loss had, its backward has freed what this one needs.
+      const TensorState* first = nullptr;
+      bool all = true;
+      for (std::size_t k = i; k < j && all; ++k) {
+        if (!are_sides_of_one(*backwards[i], *backwards[k]) ||
+            are_of_other_values(*backwards[k], *backwards[j]))
+          continue;
+        std::unordered_set<const void*> freed;
+        if (frees(record, *backwards[k]->event))
+          for (const TensorState* each : nodes[k]) freed.insert(each->made);
+        bool needs = false;
+        for (const TensorState* each : nodes[j]) {
+          if (!freed.contains(each->made)) continue;
+          if (!first) first = each;
+          needs = needs || needs_saved(*each->made);
+        }
+        all = needs;
+      }
+      if (all && first) found.push_back({backwards[j], backwards[i], first});
+    }
+  }
+  return found;
+}
 }  // namespace
 
 void look_for_freed_graph(const Record& record, Report& report, const Training& training, Once& once) {
@@ -116,34 +210,28 @@ void look_for_freed_graph(const Record& record, Report& report, const Training& 
     if (backwards.size() < 2) continue;
     // Of a loop that was run iteration by iteration the first ones say what the others do.
     if (backwards.size() > most_backwards) backwards.resize(most_backwards);
-    std::vector<std::vector<const TensorState*>> nodes;
-    for (const TrainingEvent* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
-    for (std::size_t i = 0; i + 1 < backwards.size(); ++i) {
-      if (!frees(record, *backwards[i]->event)) continue;
-      std::unordered_set<const void*> freed;
-      for (const TensorState* each : nodes[i]) freed.insert(each->made);
-      for (std::size_t j = i + 1; j < backwards.size(); ++j) {
-        if (!always_before(*backwards[i], *backwards[j])) continue;
-        const TensorState* first = nullptr;
-        bool needs = false;
-        for (const TensorState* each : nodes[j]) {
-          if (!freed.contains(each->made)) continue;
-          if (!first) first = each;
-          needs = needs || needs_saved(*each->made);
-        }
-        const OperationEvent& event = *backwards[j]->event;
-        if (!needs || !once(event.place)) continue;
-        std::string what(Provenance::of(record).name_of(first));
-        if (what.empty()) what = text_of(record, *first->made);
-        const bool same = event.place == backwards[i]->event->place;
-        Finding* finding = report.add(Severity::error, event.place, event.calls,
-            "This backward goes through " + code(what) + ", whose graph " +
-                (same ? "the previous iteration" : "an earlier backward") +
-                " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first backward should not train, add the losses for one backward, or pass `retain_graph=True` to the first.");
-        if (!finding) continue;
-        if (!same) report.relate(*finding, backwards[i]->event->place, "it is freed here");
-        report.relate(*finding, first->made->born, "computed once, here");
-      }
+    for (std::size_t i = 1; i < backwards.size(); ++i)
+      if (goes_through_kept(record, backwards, i) && once(backwards[i]->event->place))
+        report_growing_graph(report, *backwards[i]);
+    const std::vector<Freed> all = freed_by_earlier(record, backwards);
+    for (const auto& [backward, by, first] : all) {
+      // Where the loss is one of several values, it fails for each of them, or not always.
+      const bool always = std::ranges::all_of(backwards, [&](const TrainingEvent* other) {
+        return !are_sides_of_one(*other, *backward) ||
+            std::ranges::find(all, other, &Freed::backward) != all.end();
+      });
+      const OperationEvent& event = *backward->event;
+      if (!once(event.place)) continue;
+      std::string what(Provenance::of(record).name_of(first));
+      if (what.empty()) what = text_of(record, *first->made);
+      const bool same = event.place == by->event->place;
+      Finding* finding = report.add(always ? Severity::error : Severity::warning, event.place, event.calls,
+          "This backward goes through " + code(what) + ", whose graph " +
+              (same ? "the previous iteration" : "an earlier backward") +
+              " has freed: it raises \"Trying to backward through the graph a second time\". Detach what the first backward should not train, add the losses for one backward, or pass `retain_graph=True` to the first.");
+      if (!finding) continue;
+      if (!same) report.relate(*finding, by->event->place, "it is freed here");
+      report.relate(*finding, first->made->born, "computed once, here");
     }
   }
 }
