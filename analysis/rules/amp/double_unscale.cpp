@@ -40,7 +40,9 @@ void check(const Record& record, Report& report) {
   }
   for (const Gated& gated : gated_steps(record, training, Operation::unscale)) {
     report_gated(record, report, once, gated, ".unscale_()", "the step and the update run",
-        "the next call raises \"unscale_() has already been called on this optimizer since the last update().\" Unscale under the same condition.");
+        std::string(
+            "the next call raises \"unscale_() has already been called on this optimizer since the last update().\" ") +
+            (gated.by_data ? "Update in every iteration." : "Unscale under the same condition."));
   }
 }
 

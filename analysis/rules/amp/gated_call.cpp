@@ -14,7 +14,8 @@ Finding* report_gated(const Record& record, Report& report, Once& once, const Ga
   Finding* finding = report.add(sure ? Severity::error : Severity::warning, gated.event->place,
       gated.event->calls,
       code(object_text(record, *gated.event, "the scaler").append(method)) +
-          " is called for every micro-batch, but " + std::string(what_runs) + " only in some iterations" +
+          (gated.by_data ? " is called in every iteration, but " : " is called for every micro-batch, but ") +
+          std::string(what_runs) + " only in some iterations" +
           (gated.condition.empty() ? "" : ", when " + gated.condition) + ": " + std::string(consequence));
   if (finding) report.relate(*finding, gated.step->place, "the step is made in some iterations only");
   return finding;

@@ -98,7 +98,8 @@ void check(const Record& record, Report& report) {
     steps = steps || event.row->operation == Operation::optimizer_step ||
         event.row->operation == Operation::scaler_step;
     // Whoever calls the wrapper somewhere may mean its module here; in Join the wrapper is in no graph.
-    if (event.row->kind == values::RowKind::method && event.self.is(Kind::instance))
+    if ((event.row->operation == Operation::parallel_forward || event.row->operation == Operation::forward) &&
+        event.self.is(Kind::instance))
       called.insert(event.self.object());
     if (event.row->operation == Operation::unseen) unseen.push_back(&event);
     if (event.row->operation == Operation::backward) {

@@ -1,8 +1,12 @@
 #include "rules/training/gated.hpp"
 
 #include "rules/condition_text.hpp"
+#include "rules/training/decided_before.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
+
+#include <algorithm>
+#include <span>
 
 namespace stepzero::rules {
 
@@ -31,6 +35,44 @@ Varies fails_early(const Record& record, Cond condition) {
   return fails ? Varies::certain : Varies::no;
 }
 
+// Does what the iteration computes decide it: a norm, a loss? Not a rank, nor what was chosen before.
+bool is_of_data(
+    const Record& record, const TrainingRoot& training_root, const LoopEvent& loop, const BranchEvent& gate) {
+  if (!gate.stmt) return false;
+  // Each iteration that was run has asked something else.
+  if (loop.unrolled)
+    return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+      return each.in(&loop) && std::ranges::any_of(each.turns, [&](const Turn& turn) {
+        return turn.branch->stmt == gate.stmt && turn.branch->condition != gate.condition;
+      });
+    });
+  if (loop.stmt && loop.place.chunk == gate.place.chunk && loop.stmt->span.holds(gate.place.span))
+    return !decided_before(record, loop, gate.place);
+  bool varies = record.symbols.sharing(gate.condition) == Sharing::local;
+  record.symbols.parts(
+      gate.condition,
+      [&](Int atom) {
+        const auto* info = record.symbols.atom_info(atom);
+        varies = varies && info && info->varies;
+      },
+      [](Cond) {});
+  return varies;
+}
+
+// The events of the iteration that `each` stands in: of a loop that was run iteration by iteration those up
+// to where the same is done again; else all of the loop. Empty: the last one, of which nothing says where it
+// ends.
+std::span<const TrainingEvent> iteration_of(const TrainingRoot& training_root, const TrainingEvent& each) {
+  const std::span all(training_root.all);
+  if (!each.loops.back()->unrolled) return all;
+  const auto from = all.subspan(static_cast<std::size_t>(&each - all.data()));
+  const auto again = std::find_if(from.begin() + 1, from.end(), [&](const TrainingEvent& other) {
+    return other.event->place == each.event->place && other.in(each.loops.back());
+  });
+  return again == from.end() ? std::span<const TrainingEvent>{}
+                             : from.first(static_cast<std::size_t>(again - from.begin()));
+}
+
 // As the program writes it, where it is an `if` of one line.
 std::string text_of(const Record& record, const Turn& gate) {
   if (gate.yes && gate.branch->stmt && gate.branch->stmt->kind == syntax::StmtKind::if_) {
@@ -48,14 +90,12 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
   for (const TrainingRoot& training_root : training.training_roots()) {
     if (training_root.handed_over || training_root.root->truncated) continue;
     for (const TrainingEvent& each : training_root.all) {
-      if (each.event->row->operation != operation || each.loops.empty() || each.loops.back()->unrolled ||
-          each.in_handler)
-        continue;
+      if (each.event->row->operation != operation || each.loops.empty() || each.in_handler) continue;
       const LoopEvent* loop = each.loops.back();
       const TrainingEvent* step = nullptr;
       const BranchEvent* gate = nullptr;
       bool gate_side = true, all_gated = true, calms = false;
-      for (const TrainingEvent& other : training_root.all) {
+      for (const TrainingEvent& other : iteration_of(training_root, each)) {
         if (!other.in(loop)) continue;
         const Operation what = other.event->row->operation;
         const bool same = other.event->self.object() == each.event->self.object();
@@ -89,10 +129,11 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
       }
       if (!step || !gate || !all_gated || calms) continue;
       const Cond condition = gate_side ? gate->condition : record.symbols.logical_not(gate->condition);
-      const Varies varies = fails_early(record, condition);
-      if (varies == Varies::no) continue;
+      const bool by_data = is_of_data(record, training_root, *loop, *gate);
+      const Varies varies = loop->unrolled ? Varies::no : fails_early(record, condition);
+      if (varies == Varies::no && !by_data) continue;
       found.push_back({&training_root, each.event, step->event, text_of(record, {gate, gate_side}),
-          varies == Varies::certain});
+          varies == Varies::certain, varies == Varies::no});
     }
   }
   return found;
