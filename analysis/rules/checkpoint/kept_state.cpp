@@ -1,6 +1,7 @@
 // checkpoint/kept-state: the state of a model is kept for later without a copy, and training goes on.
 #include "rules/checkpoint/files.hpp"
 #include "rules/rule.hpp"
+#include "rules/source.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/training.hpp"
 
@@ -10,6 +11,7 @@
 namespace stepzero::rules::checkpoint::kept_state {
 
 using namespace interpreter;
+using namespace syntax;
 using values::Kind;
 using values::Operation;
 
@@ -25,7 +27,8 @@ void leaves(Value value, std::vector<Value>& found) {
   }
 }
 
-// Does it hold nothing but what the call gave?
+// Does it hold nothing but what the call gave? After a loop it is another object, which stands for that of
+// any iteration.
 bool is_as_taken(Value state, const OperationEvent& taken) {
   if (!state.is(Kind::dict)) return false;
   const values::DictState& dict = *values::Heap::dict_state(state);
@@ -46,13 +49,50 @@ const LoopEvent* training_around(
   return nullptr;
 }
 
-const FileUse* kept_in(const CheckpointRoot& checkpoint_root, const FileUse& used, Value given) {
+// The variable or the attribute that an expression is, by the last part of its name; empty if it is neither.
+std::string_view name_of(const Expr& expr) {
+  if (expr.kind == ExprKind::name) return as<NameExpr>(expr).id.text();
+  return expr.kind == ExprKind::attribute ? as<AttributeExpr>(expr).attribute.text() : std::string_view{};
+}
+
+// What the program gives the name of the call's result, and nothing else: `best, self.kept = loss,
+// m.state()`.
+const Expr* named_as(const Record& record, Place call) {
+  const Place place = as_it_stands(record, call);
+  if (!place) return nullptr;
+  const std::vector<Enclosing> around = enclosing(*record.chunk(place).chunk->stmt, place.span);
+  if (around.empty() || around.back().stmt->kind != StmtKind::assign) return nullptr;
+  const auto& assign = as<AssignStmt>(*around.back().stmt);
+  const Expr* target = assign.targets.size() == 1 ? assign.targets.front() : nullptr;
+  if (!target || !assign.value) return nullptr;
+  if (assign.value->span == place.span) return target;
+  if (assign.value->kind != ExprKind::tuple || target->kind != ExprKind::tuple) return nullptr;
+  const auto &values = as<TupleExpr>(*assign.value).elements, &targets = as<TupleExpr>(*target).elements;
+  for (std::size_t i = 0; i < values.size() && values.size() == targets.size(); ++i)
+    if (values[i]->span == place.span) return targets[i];
+  return nullptr;
+}
+
+// After many iterations of which any may have kept it, it is not known what the name holds: what the program
+// gave it is.
+bool is_kept_under_name(const Record& record, const FileUse& used, Value given, const FileUse& taken) {
+  if (!given.is(Kind::unknown) || !used.event->expr || used.event->expr->arguments.empty()) return false;
+  const Expr& loaded = *used.event->expr->arguments.front();
+  const Expr* const target = named_as(record, taken.event->place);
+  return target && target->kind == loaded.kind && !name_of(loaded).empty() &&
+      name_of(*target) == name_of(loaded) &&
+      (loaded.kind == ExprKind::attribute ||
+          function_around(record, taken.event->place) == function_around(record, used.event->place));
+}
+
+const FileUse* kept_in(
+    const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& used, Value given) {
   std::vector<Value> all;
   leaves(given, all);
   for (const Value& each : all)
     for (const FileUse& taken : checkpoint_root.taken)
-      if (taken.order < used.order && taken.event->result.object() == each.object() &&
-          taken.event->self.is(Kind::instance) && is_as_taken(each, *taken.event) &&
+      if (taken.order < used.order && taken.event->self.is(Kind::instance) &&
+          (is_as_taken(each, *taken.event) || is_kept_under_name(record, used, each, taken)) &&
           training_around(checkpoint_root, taken, used))
         return &taken;
   return nullptr;
@@ -63,7 +103,7 @@ void check(const Record& record, Report& report) {
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
     if (checkpoint_root.root->truncated || checkpoint_root.steps.empty()) continue;
     const auto look = [&](const FileUse& used, Value given, const char* consequence, const char* there) {
-      const FileUse* taken = kept_in(checkpoint_root, used, given);
+      const FileUse* taken = kept_in(record, checkpoint_root, used, given);
       if (!taken || !once(taken->event->place)) return;
       Finding* finding = report.add(Severity::warning, taken->event->place, taken->event->calls,
           std::string(
