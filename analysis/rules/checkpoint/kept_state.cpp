@@ -89,12 +89,15 @@ const FileUse* kept_in(
     const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& used, Value given) {
   std::vector<Value> all;
   leaves(given, all);
-  for (const Value& each : all)
+  for (const Value& each : all) {
+    const auto gave = [&](const FileUse& taken) { return taken.event->result.object() == each.object(); };
+    const bool is_one = std::ranges::any_of(checkpoint_root.taken, gave);
     for (const FileUse& taken : checkpoint_root.taken)
-      if (taken.order < used.order && taken.event->self.is(Kind::instance) &&
+      if (taken.order < used.order && taken.event->self.is(Kind::instance) && (!is_one || gave(taken)) &&
           (is_as_taken(each, *taken.event) || is_kept_under_name(record, used, each, taken)) &&
           training_around(checkpoint_root, taken, used))
         return &taken;
+  }
   return nullptr;
 }
 
