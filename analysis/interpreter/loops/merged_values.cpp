@@ -49,6 +49,8 @@ private:
   Value of_objects();
   Value of_one_class(std::span<const Value> of);
   Value of_lists();
+  Value of_lists_of_any_length();
+  Value of_tuples();
   Value of_dicts();
   Value of_tensors();
   Value of_integers();
@@ -69,6 +71,7 @@ Value Iterables::AnyOf::result() {
   switch (kind) {
   case Kind::instance: return of_objects();
   case Kind::list: return of_lists();
+  case Kind::tuple: return of_tuples();
   case Kind::dict: return of_dicts();
   case Kind::tensor: return of_tensors();
   case Kind::integer: return of_integers();
@@ -152,8 +155,8 @@ Value Iterables::AnyOf::of_lists() {
   const auto* first = values::Heap::list_state(items.front());
   for (const Value& item : items) {
     const auto* state = values::Heap::list_state(item);
-    if (item.as<values::List>()->kind != kind || state->open || state->items.size() != first->items.size())
-      return merged();
+    if (item.as<values::List>()->kind != kind) return merged();
+    if (state->open || state->items.size() != first->items.size()) return of_lists_of_any_length();
   }
   std::vector<Value> parts;
   bool same = true;
@@ -173,6 +176,46 @@ Value Iterables::AnyOf::of_lists() {
     same = same && parts.back() == column.front();
   }
   return same ? items.front() : run.heap().list(std::move(parts), kind);
+}
+
+// Each has any number of elements, such as the words of one sentence of many.
+Value Iterables::AnyOf::of_lists_of_any_length() {
+  constexpr std::size_t most_elements = 256;  // of all lists together: what one more is like is known by then
+  std::vector<Value> elements;
+  const auto add = [&](Value element) {
+    element = run.resolve(element);
+    if (std::ranges::find(elements, element) == elements.end()) elements.push_back(element);
+  };
+  for (const Value& item : items) {
+    const auto* state = values::Heap::list_state(item);
+    if (state->open && !state->rest) return merged();
+    for (const Value& each : state->items) add(each);
+    if (state->open) add(state->rest);
+    if (elements.size() > most_elements) return merged();
+  }
+  if (elements.empty() || !run.step(elements.size())) return merged();
+  return run.heap().open_list(
+      run.iterables_->any_of(elements, depth + 1), nullptr, items.front().as<values::List>()->kind);
+}
+
+Value Iterables::AnyOf::of_tuples() {
+  const auto* first = items.front().as<values::Tuple>();
+  const auto is_like_first = [&](const Value& item) {
+    const auto* tuple = item.as<values::Tuple>();
+    return tuple->cls == first->cls && tuple->items.size() == first->items.size() && !tuple->shape_of &&
+        !tuple->seen_through;
+  };
+  if (!all(is_like_first) || !run.step(items.size())) return merged();
+  std::vector<Value> parts;
+  for (std::size_t i = 0; i < first->items.size(); ++i) {
+    std::vector<Value> column;
+    for (const Value& item : items) column.push_back(run.resolve(item.as<values::Tuple>()->items[i]));
+    parts.push_back(run.iterables_->any_of(column, depth + 1));
+  }
+  const Value made = run.heap().tuple(std::move(parts));
+  made.as<values::Tuple>()->fields = first->fields;
+  made.as<values::Tuple>()->cls = first->cls;
+  return made;
 }
 
 Value Iterables::AnyOf::of_dicts() {
