@@ -2,7 +2,6 @@
 // runs: what the loss averages over, and of what the length is taken. The sum and the division between them
 // are read from the text: both are numbers of Python, of which a run keeps no provenance.
 #include "libraries/table/class_roles.hpp"
-#include "rules/losses.hpp"
 #include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
@@ -55,12 +54,8 @@ const Expr* tensor_read(const Expr& value) {
 // Is it the mean of a loss over a batch, in each run?
 bool is_mean(const std::vector<const Fact*>& facts) {
   return !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
-    const values::Producer* made = fact->tensor ? fact->tensor->made : nullptr;
-    if (!made || !fact->tensor->shape.ndim_known || !fact->tensor->shape.dims.empty()) return false;
-    const auto* layer = made->self.is(Kind::instance) ? made->self.as<Instance>() : nullptr;
-    Value reduction = layer ? layer->attributes.value(Name("reduction")) : Value{};
-    if (const Value given = argument(*made, "reduction")) reduction = given;
-    return loss_of(*made) && reduction_of(reduction) == LossReduction::mean;
+    return fact->tensor && fact->tensor->mean && fact->tensor->shape.ndim_known &&
+        fact->tensor->shape.dims.empty();
   });
 }
 
