@@ -96,6 +96,7 @@ public:
     std::set<std::int64_t> sizes;
     for (const Record* record : records_) collect_sizes(*record, sizes);
     if (sizes.empty()) return {};
+    for (const Record* record : records_) collect_computed(*record);
     collect_literals();
     by_defaults_ = by_defaults_ || records_.size() > 1;
     std::vector<EqualByChance> found;
@@ -158,6 +159,21 @@ private:
           operation.row->kind != values::RowKind::class_)
         continue;
       each(rules::argument(operation, "batch_size"));
+    }
+  }
+
+  // Sizes that something has as it is written, whether they stand in the text or were computed: 2 * dim.
+  void collect_computed(const Record& record) {
+    const auto add = [&](const TensorState& state) {
+      for (const values::Dim& dim : state.shape.dims)
+        if (const auto size = dim.size ? record.symbols.value(dim.size) : std::nullopt)
+          computed_.insert(*size);
+    };
+    for (const interpreter::Fact& fact : record.facts) {
+      if (fact.tensor) add(*fact.tensor);
+      if (!fact.value.is(Kind::instance)) continue;
+      for (const auto& [name, slot] : fact.value.as<values::Instance>()->attributes.entries())
+        if (slot->value.is(Kind::tensor)) add(*slot->value.as<values::Tensor>()->now());
     }
   }
 
@@ -247,11 +263,13 @@ private:
       if ((at == 0 || !is_digit(at - 1)) && !is_digit(at + number.size())) return true;
     return false;
   }
-  // Numbers that the program does not say, by which its own are told apart; multiples, as sizes are divided.
+  // Numbers that the program does not say and nothing in it has, by which its own are told apart; multiples,
+  // as sizes are divided.
   std::vector<std::int64_t> others_for(std::int64_t written, std::size_t count) const {
     std::vector<std::int64_t> found;
     for (std::int64_t factor = 2; found.size() < count; ++factor)
-      if (!literals_.contains(written * factor)) found.push_back(written * factor);
+      if (!literals_.contains(written * factor) && !computed_.contains(written * factor))
+        found.push_back(written * factor);
     return found;
   }
 
@@ -306,7 +324,8 @@ private:
     // Nothing rests on any two of them being equal.
     if (!all.run || all.outcome == Outcome::right) return std::nullopt;
     // Half of them, so that as many samples make whole batches.
-    const bool has_half = size % 2 == 0 && size / 2 >= least_size && !literals_.contains(size / 2);
+    const bool has_half = size % 2 == 0 && size / 2 >= least_size && !literals_.contains(size / 2) &&
+        !computed_.contains(size / 2);
     const std::int64_t other = has_half ? size / 2 : others.front();
     std::vector<Uses> uses;
     for (const std::int64_t each : others) uses.push_back(uses_of(all.run->record, each));
@@ -374,6 +393,7 @@ private:
   const RunWithNumbers& run_;
   std::set<std::pair<std::string, std::uint32_t>> known_;  // where something fails as it is written
   std::map<std::int64_t, std::vector<Literal>> literals_;
+  std::unordered_set<std::int64_t> computed_;
   bool by_defaults_ = false;  // the runs are those where the command line gives nothing
   bool began_ = false;        // what fails by the defaults is known
   std::uint64_t steps_ = 0;
