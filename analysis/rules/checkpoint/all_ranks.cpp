@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
               [&](const Turn& turn) { return may_ask_rank(record, turn); }))
         continue;
       if (save.guarded || !among_ranks(checkpoint_root, save) ||
-          by_ranks(record, checkpoint_root, save) == Who::none)
+          by_ranks(record, checkpoint_root, save) < Who::some)
         continue;
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);

@@ -118,7 +118,8 @@ Who who_comes(const Record& record, const interpreter::Root& root, const Operati
     together = together || (here[0] && here[1]);
     apart = apart || here[0] != here[1];
   });
-  if (!explored || !together) return Who::none;
+  if (!explored) return Who::none;
+  if (!together) return apart ? Who::one : Who::none;
   return apart ? Who::some : Who::both;
 }
 

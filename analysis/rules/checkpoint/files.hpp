@@ -76,8 +76,9 @@ struct Loaded {
 };
 Loaded loaded_from(const CheckpointRoot& checkpoint_root, Value value);
 
-// Which of two processes come to the operation: both in each run in which one does, or both in some.
-enum class Who : std::uint8_t { none, some, both };
+// Which of two processes come to the operation: both in each run in which one does, both in some, or never
+// more than one; none where that is not known.
+enum class Who : std::uint8_t { none, one, some, both };
 // Are there many ranks where the file is used? Not if that is on the other side of all that makes them.
 bool among_ranks(const CheckpointRoot& checkpoint_root, const FileUse& use);
 Who by_ranks(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& use);

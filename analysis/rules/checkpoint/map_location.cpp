@@ -29,7 +29,7 @@ void check(const Record& record, Report& report) {
                 loaded_from(checkpoint_root, put.event->arguments[0]).load == &load;
           });
       if (!restores || !among_ranks(checkpoint_root, load) ||
-          by_ranks(record, checkpoint_root, load) == Who::none)
+          by_ranks(record, checkpoint_root, load) < Who::some)
         continue;
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
