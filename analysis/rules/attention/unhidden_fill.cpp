@@ -1,0 +1,67 @@
+// attention/unhidden-fill: what a mask is to hide from a softmax is filled with a number that hides nothing.
+#include "libraries/torch/meaning/op_form.hpp"
+#include "rules/attention/scores.hpp"
+#include "rules/digits.hpp"
+#include "rules/rule.hpp"
+#include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
+
+namespace stepzero::rules::attention::unhidden_fill {
+
+namespace {
+
+// Scores are of the size of 1: what is filled with a number far below takes no share, and -1 may be meant.
+constexpr double least_unhidden = -1.0;
+
+// What the input of a softmax was filled with, where nothing but a scale and an order came after it.
+const Producer* filled_before(const TensorState* at) {
+  constexpr int most_between = 8;  // operations from the fill to the softmax
+  for (int i = 0; at && at->made && i < most_between; ++i) {
+    const Producer& made = *at->made;
+    if (libraries::form_of(*made.row) == libraries::OpForm::by_mask && made.arguments.size() > 2)
+      return &made;
+    switch (semantics(made)) {
+    case OpSemantics::same:
+    case OpSemantics::rearranged:
+    case OpSemantics::div: at = input(made); break;
+    default: return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const OpSemantics kind : {OpSemantics::softmax, OpSemantics::log_softmax})
+    for (const Origin& each : Provenance::of(record).of_semantics(kind)) {
+      const Producer* filled = filled_before(input(*each.made));
+      const auto value = filled ? number(record, filled->arguments[2]) : std::nullopt;
+      if (!value || *value <= least_unhidden || !once(filled->born)) continue;
+      const std::string text = values::code(in_digits(*value));
+      Finding* finding = report.add(Severity::warning, filled->born, filled->calls,
+          "A softmax gives a score of " + text + " a share like any other: what the mask is to hide is not hidden. Fill it with `float(\"-inf\")`.");
+      if (finding) report.relate(*finding, each.made->born, "this softmax reads the scores");
+    }
+}
+
+}  // namespace
+
+extern constexpr Rule rule = complete({
+    .id = "attention/unhidden-fill",
+    .severity = Severity::warning,
+    .summary = "scores are masked with a number that a softmax does not hide",
+    .why =
+        "A softmax takes `exp` of each score, and `exp(0)` is 1: positions filled with 0, or with 1e-9 where -1e9 is meant, take part like a score of 0 does. Padding and the "
+        "future get weight, and the sum of the others is less than 1. After the softmax 0 is right, before it `-inf`.",
+    .wrong = "scores = scores.masked_fill(mask == 0, 0)\n"
+             "weights = scores.softmax(-1)\n",
+    .right = "scores = scores.masked_fill(mask == 0, float(\"-inf\"))\n"
+             "weights = scores.softmax(-1)\n",
+    .silent =
+        "Weights that are masked after the softmax; features that are masked before a layer; numbers that are not known; numbers of -1 and below.",
+    .fix = "None: a row with all its positions hidden gives NaN, and what is meant there is not known.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules::attention::unhidden_fill
