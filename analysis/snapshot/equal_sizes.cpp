@@ -42,6 +42,8 @@ struct Uses {
   bool length = false;     // another dimension of such data than the last
   bool last = false;       // the last dimension of such data
   bool parameter = false;  // a size of something that is trained
+  // Height and width of images, which no batch is to be as large as.
+  bool is_side() const { return length && last && !batch; }
 };
 
 // What the run computes from no tensor: data that the program makes up.
@@ -53,21 +55,24 @@ bool is_made_up(const TensorState& state) {
 
 // Data that the program makes up and a layer is given: what is not given to one may be a matrix of its own.
 std::unordered_set<const TensorState*> made_up_samples(const Record& record) {
-  constexpr int most_steps_between = 6;  // operations from the data to the layer
+  constexpr int most_steps_between = 6;     // operations from the data to the layer
+  constexpr std::size_t most_tensors = 64;  // that one layer's input is followed back over
   std::unordered_set<const TensorState*> found;
   for (const interpreter::Fact& fact : record.facts) {
     if (!fact.tensor || !fact.tensor->made || !fact.tensor->made->self.is(Kind::instance)) continue;
-    for (const TensorState* state : fact.tensor->made->states)
-      for (int i = 0; state && i < most_steps_between; ++i) {
-        if (is_made_up(*state)) {
-          found.insert(state);
-          break;
-        }
-        if (!state->made) break;
-        const auto next = std::ranges::find_if(
-            state->made->states, [](const TensorState* each) { return each != nullptr; });
-        state = next == state->made->states.end() ? nullptr : *next;
-      }
+    std::vector<std::pair<const TensorState*, int>> left;
+    const auto add_all = [&](const TensorState& of, int depth) {
+      for (const TensorState* state : of.made->states)
+        if (state && left.size() < most_tensors) left.push_back({state, depth});
+    };
+    add_all(*fact.tensor, 0);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const auto [state, depth] = left[i];
+      if (is_made_up(*state))
+        found.insert(state);
+      else if (state->made && depth + 1 < most_steps_between)
+        add_all(*state, depth + 1);
+    }
   }
   return found;
 }
@@ -96,7 +101,11 @@ public:
     std::set<std::int64_t> sizes;
     for (const Record* record : records_) collect_sizes(*record, sizes);
     if (sizes.empty()) return {};
-    for (const Record* record : records_) collect_computed(*record);
+    for (const Record* record : records_) {
+      collect_computed(*record);
+      for (const TensorState* sample : made_up_samples(*record))
+        samples_.insert(at(*record, sample->made->born));
+    }
     collect_literals();
     by_defaults_ = by_defaults_ || records_.size() > 1;
     std::vector<EqualByChance> found;
@@ -273,7 +282,7 @@ private:
     return found;
   }
 
-  static Uses uses_of(const Record& record, std::int64_t size) {
+  Uses uses_of(const Record& record, std::int64_t size) const {
     Uses uses;
     const auto is_it = [&](const values::Dim& dim) {
       return dim.size && record.symbols.value(dim.size) == size;
@@ -283,7 +292,6 @@ private:
     const auto look_at_parameter = [&](const TensorState& state) {
       uses.parameter = uses.parameter || std::ranges::any_of(state.shape.dims, is_it);
     };
-    const auto samples = made_up_samples(record);
     for (const interpreter::Fact& fact : record.facts) {
       if (fact.value.is(Kind::instance) && fact.value.as<values::Instance>()->native) {
         for (const auto& [name, slot] : fact.value.as<values::Instance>()->attributes.entries())
@@ -302,7 +310,7 @@ private:
         if (!is_it(dims[i]) || dims.size() < 2) continue;
         if (i + 1 == dims.size())
           uses.last = true;
-        else if (samples.contains(fact.tensor))
+        else if (samples_.contains(at(record, fact.tensor->made->born)))
           (i == 0 ? uses.batch : uses.length) = true;
       }
     }
@@ -340,14 +348,15 @@ private:
   }
 
   // Is there no choice of the numbers that are the same which, changed together with the one, leaves a
-  // program that is right? A batch is no size of a parameter; the length of samples may be, and is told apart
-  // from their last dimension. The failure that is told: where as many as may be have changed.
+  // program that is right? A batch is no size of a parameter, nor the side of an image; the length of samples
+  // may be, and is told apart from their last dimension. The failure that is told: where as many as may be
+  // have changed.
   std::optional<Trial> always_fails(std::size_t seed, std::int64_t size, std::int64_t other,
       const std::vector<Literal>& group, const std::vector<Uses>& uses) {
     const bool is_batch = uses[seed].batch;
     std::vector<std::size_t> may_change;
     for (std::size_t i = 0; i < group.size(); ++i)
-      if (i != seed && !(is_batch && uses[i].parameter)) may_change.push_back(i);
+      if (i != seed && !(is_batch && (uses[i].parameter || uses[i].is_side()))) may_change.push_back(i);
     if (may_change.size() > most_others) return std::nullopt;
     std::optional<Trial> told;
     Chosen changed;  // where it is told
@@ -394,6 +403,8 @@ private:
   std::set<std::pair<std::string, std::uint32_t>> known_;  // where something fails as it is written
   std::map<std::int64_t, std::vector<Literal>> literals_;
   std::unordered_set<std::int64_t> computed_;
+  // Where data is made up that a layer is given: after what fails in a further run no layer is given any.
+  std::set<std::pair<std::string, std::uint32_t>> samples_;
   bool by_defaults_ = false;  // the runs are those where the command line gives nothing
   bool began_ = false;        // what fails by the defaults is known
   std::uint64_t steps_ = 0;
