@@ -104,7 +104,12 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
     }
     return raise_builtin("KeyError", {});
   }
-  Value any = heap().merge(maybe, state->rest ? one_of_many(state->rest) : state->rest, Sharing::uniform);
+  const Value one = state->rest ? one_of_many(state->rest) : state->rest;
+  // What is not known is called as the program asks for it: `kwargs["args"]`.
+  if (!(one == state->rest) && one.is(Kind::unknown) && one.as<values::Unknown>()->name.empty() &&
+      key.is(Kind::string))
+    one.as<values::Unknown>()->name = key.text();
+  Value any = heap().merge(maybe, one, Sharing::uniform);
   // Asked for a key that it may not have, a defaultdict has it from here on.
   if (!otherwise && !state->open && makes_items(*object)) {
     const Value made = call(object->factory, {}, {});

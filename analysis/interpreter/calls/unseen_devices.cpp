@@ -66,7 +66,12 @@ const values::Device* lies_on(const Unknown& value) {
       if (const Value device = kept(*at, name))  // None: it was forgotten
         return device.is(Kind::device) ? device.as<values::Device>() : nullptr;
     const Unknown* source = source_of(*at);
-    at = source ? source : whole_of(*at);
+    if (!source) source = whole_of(*at);
+    // What a model gave without a history is a part of its results as well.
+    if (const Value whole = source ? Value{} : kept(*at, values::UnknownState::whole);
+        whole.is(Kind::unknown) && kept(*whole.as<Unknown>(), moved_to_kept))
+      source = whole.as<Unknown>();
+    at = source;
   }
   return nullptr;
 }
@@ -144,7 +149,11 @@ std::string_view without_underscores(std::string_view word) {
 // "self._args._device". The owner of a variable is empty.
 std::pair<std::string_view, std::string_view> owner_and_word(std::string_view name) {
   const auto last = [](std::string_view path) {
-    return without_underscores(path.substr(path.rfind('.') + 1));  // npos + 1 is 0
+    const std::string_view word = path.substr(path.rfind('.') + 1);  // npos + 1 is 0
+    // `kwargs['args']`
+    const auto open = word.find('[');
+    const bool has_key = open != std::string_view::npos && word.size() > open + 4 && word.ends_with("']");
+    return without_underscores(has_key ? word.substr(open + 2, word.size() - open - 4) : word);
   };
   for (auto open = name.rfind('['); name.ends_with(']') && open != std::string_view::npos;
       open = name.rfind('[')) {
@@ -229,16 +238,25 @@ void note_moved(
     if (!source) break;
     part = source;
   }
-  const Value batch = kept(*part, values::UnknownState::whole);
-  if (!batch.is(Kind::unknown)) return;
-  if (const values::Device* host = values::default_device(
-          heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform))) {
-    auto& attributes = batch.as<Unknown>()->attributes;
+  const Value whole = kept(*part, values::UnknownState::whole);
+  if (!whole.is(Kind::unknown)) return;
+  const values::Device* host = values::default_device(
+      heap, run.named_condition(values::DeviceCondition::samples_on_cpu, Sharing::uniform));
+  if (!host) return;
+  const auto note = [&](Unknown& batch) {
+    auto& attributes = batch.attributes;
     heap.set(
         heap.slot_of(attributes, Name(values::UnknownState::others_lie_on)), Value::of(Kind::device, host));
     heap.set(heap.slot_of(attributes, Name(values::UnknownState::others_moved_to)),
         Value::of(Kind::device, device));
-  }
+  };
+  note(*whole.as<Unknown>());
+  // `[each.cuda() for each in targets]`, of `images, targets = batch`: the targets are a part of the batch. A
+  // batch that a loop gives is none of its loader.
+  const std::string_view name = whole.as<Unknown>()->name;
+  if (const Value batch = kept(*whole.as<Unknown>(), values::UnknownState::whole);
+      batch.is(Kind::unknown) && (name.empty() || name.ends_with(']')))
+    note(*batch.as<Unknown>());
 }
 }  // namespace
 

@@ -47,6 +47,7 @@ TensorState* require_tensor(Runtime& run, Value value) {
   // A sum or product of such values is as much as these.
   state.graph = values::Graph(interpreter::operands_of(*unknown));
   if (state.graph.empty() && interpreter::comes_from_unseen(*unknown)) state.graph.push_back(unknown);
+  state.device = interpreter::lies_on(*unknown);
   const Value made = run.heap().tensor(state, unknown->born);
   run.heap().set(unknown->state, made);
   return made.as<Tensor>()->now();
@@ -292,7 +293,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
     if (from->scaled_by) state.scaled_by = from->scaled_by;
     state.poisoned = state.poisoned || from->poisoned;
     // All lie on one device but for those without dimensions, which may stay on the CPU.
-    const bool has_dims = !from->shape.dims.empty();
+    const bool has_dims = !from->shape.dims.empty() || !from->first.empty();
     any_unranked = any_unranked || (!has_dims && !from->shape.ndim_known);
     if (!has_dims) {
       one_place = one_place && from->device && (!place || place->text == from->device->text);

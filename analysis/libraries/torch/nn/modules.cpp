@@ -565,6 +565,8 @@ std::vector<Row> module_rows() {
            values::under<values::InternalRow::of_unseen, "inference">})
     rows.push_back(row(name, method, "", nullptr, {}, Operation::forward));
   for (const std::string_view name : {values::under<values::InternalRow::of_unseen, "criterion()">,
+           values::under<values::InternalRow::of_unseen, "crit()">,
+           values::under<values::InternalRow::of_unseen, "loss()">,
            values::under<values::InternalRow::of_unseen, "loss_fn()">,
            values::under<values::InternalRow::of_unseen, "loss_func()">,
            values::under<values::InternalRow::of_unseen, "loss_function()">,

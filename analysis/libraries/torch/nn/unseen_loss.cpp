@@ -106,11 +106,11 @@ static bool tell_left_model(Call& call, std::size_t input, const values::Device&
 }
 
 // Where it was left: by what the other parts of its batch say, or by how it was made. Of that it is certain
-// for floating numbers alone, of several dimensions if these are known: lengths and ids may be wanted on the
-// CPU. Null: not known.
+// for floating numbers alone, unless they are known to have no dimensions: lengths and ids may be wanted on
+// the CPU. Null: not known.
 static const values::Device* left_behind(Call& call, Value value) {
   if (const TensorState* state = tensor_state(call.run, value); state && state->device)
-    return (state->shape.dims.size() > 1 || !state->shape.ndim_known) && values::is_floating(state->dtype)
+    return (!state->shape.dims.empty() || !state->shape.ndim_known) && values::is_floating(state->dtype)
         ? state->device
         : nullptr;
   if (!value.is(Kind::unknown)) return nullptr;
