@@ -269,6 +269,33 @@ bool names_devices(Runtime& run, Value devices) {
   devices = run.resolve(devices);
   return devices.is(Kind::list) && !values::Heap::list_state(devices)->items.empty();
 }
+// When a module lies where it was made, and that is the CPU: nobody has moved it, or set another default
+// device. Null: not known, or never.
+symbolic::Cond left_on_cpu_when(Runtime& run, Value module, int depth = 0) {
+  module = run.resolve(module);
+  symbolic::Context& symbols = run.symbols();
+  if (module.is(Kind::choice) && depth < values::most_choices) {
+    const auto& choice = *module.as<values::Choice>();
+    const auto on_way = [&](Value side, symbolic::Cond way) {
+      const symbolic::Cond when = left_on_cpu_when(run, side, depth + 1);
+      return when ? symbols.logical_and(way, when) : nullptr;
+    };
+    const symbolic::Cond yes = on_way(choice.yes, choice.condition),
+                         no = on_way(choice.no, symbols.logical_not(choice.condition));
+    return yes && no ? symbols.logical_or(yes, no) : yes ? yes : no;
+  }
+  if (module.is(Kind::unknown))
+    return interpreter::is_made_anywhere(*module.as<values::Unknown>())
+        ? run.named_condition(values::DeviceCondition::builder_leaves, Sharing::uniform)
+        : nullptr;
+  Flattened parts;
+  parts.add(run, module);
+  if (!parts.place || !run.is_a(module, run.library().types().module)) return nullptr;
+  const symbolic::Cond by_default = run.named_condition(
+      values::DeviceCondition::default_is_cpu, Sharing::uniform);
+  const values::Device* host = values::default_device(run.heap(), by_default);
+  return values::is_same_device(parts.place, host) ? by_default : nullptr;
+}
 // DistributedDataParallel(module, device_ids=[i]): a module on the CPU has no devices to name.
 Value distributed_init(Call& call) {
   const Value devices = argument_named(call, "device_ids");
@@ -276,6 +303,8 @@ Value distributed_init(Call& call) {
     call.run.set_attribute(call.self, Name("device_ids"), devices);
     if (lies_on_cpu(call.run, call.at(0)))
       explain(*call.run.problem(values::ProblemKind::device, call), why<Reason::wrapped_on_cpu>());
+    else if (const symbolic::Cond when = left_on_cpu_when(call.run, call.at(0)))
+      Op(call).fail_when(when, values::ProblemKind::device, why<Reason::wrapped_on_cpu>());
   }
   return wrapped_init(call);
 }

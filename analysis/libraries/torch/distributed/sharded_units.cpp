@@ -24,6 +24,7 @@ void Flattened::add_part(Runtime& run, std::string_view name, Value part) {
     inner.add(run, value);
     mixed_unit = mixed_unit || inner.is_mixed();
     on_cpu = on_cpu || inner.on_cpu;
+    if (!place) place = inner.place;
     is_one_unit = is_one_unit && inner.is_one_unit;
     is_unsure = is_unsure || inner.is_unsure;
     units.push_back(path);
@@ -67,6 +68,7 @@ void Flattened::add(Runtime& run, Value value) {
         const Known now = run.heap().requires_grad(*each.as<Tensor>()->now());
         trained = trained || now == Known::yes;
         frozen = frozen || now == Known::no;
+        if (!place) place = each.as<Tensor>()->now()->device;
         // With a base that is not seen it may be no module.
         on_cpu = on_cpu ||
             (values::is_cpu(each.as<Tensor>()->now()->device) && run.is_a(value, "torch.nn.Module"));

@@ -17,6 +17,7 @@ struct Flattened {
   bool trained = false, frozen = false, on_cpu = false, is_one_unit = true;
   bool mixed_unit = false;                      // of a part that is a unit of its own by the policy: both
   bool is_unsure = false;                       // of some part it is not known whether it is a unit
+  const values::Device* place = nullptr;        // of its first parameter, as far as known
   std::vector<std::string> units;               // their paths
   const std::vector<Value>* classes = nullptr;  // of the parts that the policy makes units
   std::string path;
