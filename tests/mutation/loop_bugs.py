@@ -469,8 +469,8 @@ def lies_anywhere(source, call):
     to = source.said(call.args[0]) if call.args else None
     if made and (all(holds_nothing(source, value) for value in made) or all(as_it_was_saved(source, value, around, to) for value in made)):
         return True
-    # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`.
-    if re.search(r"_like\(|\.grad\b", source.said(moved)):
+    # Made of what lies there: `torch.randn_like(x).to(x.device)`, `p.grad.abs().max().to(device)`, `table.type_as(x).to(x.device)`.
+    if re.search(r"_like\(|\.grad\b|\.type_as\(", source.said(moved)):
         return True
     return bool(call.args) and "meta" in source.said(call.args[0])
 
@@ -505,7 +505,7 @@ def moved_anyway(source, call):
     if isinstance(last, ast.Call) and source.called(last) in ("to", "cuda", "deepcopy"):
         return True
     # It is moved once more further on.
-    again = [c for c in source.methods("to", function) + source.methods("cuda", function)
+    again = [c for method in ("to", "cuda", "type_as") for c in source.methods(method, function)
              if c is not call and source.said(part_of(c.func.value)) == source.said(part_of(moved)) and goes_before(source, source.statement(call), c)]
     if again and isinstance(moved, (ast.Name, ast.Subscript, ast.Call)) and isinstance(part_of(moved), ast.Name):
         return True
@@ -636,6 +636,8 @@ def only_an_index(source, call):
 
     def picks(use):
         around = source.parents.get(use)
+        if isinstance(around, ast.UnaryOp) and isinstance(around.op, ast.Invert):  # `~mask`
+            return picks(around)
         inner = around if isinstance(around, ast.Tuple) else use
         taken = source.parents.get(inner)
         # `pairs[:, 0]`: a part of the indices.

@@ -266,6 +266,18 @@ def of_picks(x, y):
     x = x[torch.randperm(4)]
     order = torch.randperm(len(x)).cuda()
     return x[order], y[order, 0]
+
+
+def of_what_is_not_picked(x, device):
+    same = torch.eye(len(x), dtype=torch.bool).to(device)
+    return x[~same]
+
+
+def of_its_type(self, x, window):
+    if x.is_cuda:
+        window = window.cuda()
+    window = window.type_as(x)
+    return x + self.table.type_as(x).to(x.device) + window
 """,
     ".module dropped": """
 def save(model):

@@ -187,6 +187,15 @@ static bool takes_dimensions(Op& op, OpSemantics own) {
   return weight && weight->shape.dims.size() > 1;
 }
 
+// Is it certainly no number: `labels.float()`, `labels.detach()`? It is named by the call that gave it.
+static bool is_tensor_by_method(Runtime& run, const values::Unknown& made) {
+  if (!made.attributes.value(Name(values::UnknownState::made_of)).is(Kind::unknown)) return false;
+  const std::string_view call = made.name, function = call.substr(0, call.rfind('('));
+  const Row* row = run.method_row(
+      run.library().types().tensor, Name(function.substr(function.rfind('.') + 1)));
+  return row && row->op && semantics_of(*row) == OpSemantics::same;
+}
+
 // Lengths and sizes stay on the CPU, and out= says itself where it lies.
 static constexpr std::string_view anywhere[] = {"out", "input_lengths", "target_lengths", "lengths"};
 
@@ -212,7 +221,8 @@ bool Op::on_one_device() {
       device = interpreter::lies_on(unknown);
       // The operand of a sign may as well be a number, but who compares predictions asks for a part of a
       // batch.
-      if (!device && (call.expr || semantics_of(call.row) == OpSemantics::equals))
+      if (!device &&
+          (call.expr || semantics_of(call.row) == OpSemantics::equals || is_tensor_by_method(run, unknown)))
         device = interpreter::left_on(unknown);
     }
     // One without dimensions goes with any device, but not into one tensor with others.

@@ -296,8 +296,8 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
         record.symbols.form(needed) != symbolic::Context::Form::conjunction;
   };
   if (problem.guarded &&
-      !(problem.of_two_choices && (fails_on_each(record, problem, root) || takes_one()) &&
-          has_named_way(record, problem, root)))
+      !(problem.of_two_choices &&
+          (takes_one() || (fails_on_each(record, problem, root) && has_named_way(record, problem, root)))))
     return problem.of_two_choices ? "it takes two choices of the program at once"
                                   : "a try may catch it, or a test expects it";
   if (is_ruled_out(record, problem, root)) return "the branches around it rule it out";

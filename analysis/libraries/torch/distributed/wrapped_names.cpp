@@ -115,7 +115,9 @@ Value within_wrapper(Call& call) {
       has ? why<Reason::attribute_inside>(written, kind_name, attribute, handed_out, written, attribute)
           : why<Reason::attribute_of_wrapper>(written, kind_name, attribute, handed_out, written, attribute));
   event->overridable = handed_out;
-  return event->guarded ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
+  // Where it takes choices of the program alone, the run goes on: what fails on one way is found on each.
+  const bool may_be_caught = event->guarded && !event->of_two_choices;
+  return may_be_caught ? Value{} : call.run.attribute(module, syntax::Name(wanted), call.place);
 }
 
 }  // namespace

@@ -63,8 +63,18 @@ Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random =
   return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
 }
 
-Value made_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype()); }
-Value random_floats(Op& op) { return made(op, shape_asked(op, "size"), op.run.default_dtype(), true); }
+// `torch.zeros(*x.shape)`: sizes of which it is not known how many there are. `**options` may say anything.
+bool spreads_sizes(Op& op) {
+  return op.call.spread && op.call.expr &&
+      std::ranges::none_of(
+          op.call.expr->keywords, [](const syntax::Keyword& each) { return each.name.text().empty(); });
+}
+Value sized_floats(Op& op, bool random) {
+  if (op.call.spread && !spreads_sizes(op)) return op.unknown();
+  return made(op, op.call.spread ? std::nullopt : shape_asked(op, "size"), op.run.default_dtype(), random);
+}
+Value made_floats(Op& op) { return sized_floats(op, false); }
+Value random_floats(Op& op) { return sized_floats(op, true); }
 
 Value full(Op& op) {
   const Value made_value = made(op, shape_asked(op, "size"), dtype_of(op, op.argument("fill_value")));
@@ -327,6 +337,7 @@ Value old_constructor(Op& op, Dtype dtype) {
     return result(op.call, std::move(state));
   };
   const auto made = [&](const Shape& shape) { return placed(op.fresh(shape, dtype)); };
+  if (op.call.spread) return spreads_sizes(op) ? made({}) : op.unknown();
   if (op.given("storage")) return made(Shape{true, {Dim{}}});
   // With their names, sizes are not data.
   if (op.given("size")) {
@@ -499,11 +510,11 @@ Value triangle_indices(Op& op) {
 #define LIKE "dtype=None, layout=None, device=None, requires_grad=False, pin_memory=False, memory_format=None"
 
 constexpr Operator creation_operators[] = {
-    {"zeros", SIZED, "torch", made_floats, Type::own},
-    {"ones", SIZED, "torch", made_floats, Type::own},
-    {"empty", SIZED ", memory_format=None", "torch", made_floats, Type::own},
-    {"rand", SIZED ", generator=None", "torch", random_floats, Type::own},
-    {"randn", SIZED ", generator=None", "torch", random_floats, Type::own},
+    {"zeros", SIZED, "torch spread", made_floats, Type::own},
+    {"ones", SIZED, "torch spread", made_floats, Type::own},
+    {"empty", SIZED ", memory_format=None", "torch spread", made_floats, Type::own},
+    {"rand", SIZED ", generator=None", "torch spread", random_floats, Type::own},
+    {"randn", SIZED ", generator=None", "torch spread", random_floats, Type::own},
     {"full", "size, fill_value, *, out=None, names=None, " OPTIONS, "torch", full, Type::own},
     {"empty_strided", "size, stride, *, " OPTIONS, "torch", made_floats, Type::own},
     {"randint", "low=0, high=None, size=None, *, generator=None, out=None, " OPTIONS, "torch", randint,
@@ -527,27 +538,27 @@ constexpr Operator creation_operators[] = {
         Type::own},
 
     {"FloatTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
+        "torch spread torch.cuda.FloatTensor", old<Dtype::float32>, Type::own},
     {"DoubleTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
+        "torch spread torch.cuda.DoubleTensor", old<Dtype::float64>, Type::own},
     {"HalfTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
+        "torch spread torch.cuda.HalfTensor", old<Dtype::float16>, Type::own},
     {"BFloat16Tensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
+        "torch spread torch.cuda.BFloat16Tensor", old<Dtype::bfloat16>, Type::own},
     {"LongTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
+        "torch spread torch.cuda.LongTensor", old<Dtype::int64>, Type::own},
     {"IntTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
+        "torch spread torch.cuda.IntTensor", old<Dtype::int32>, Type::own},
     {"ShortTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
+        "torch spread torch.cuda.ShortTensor", old<Dtype::int16>, Type::own},
     {"CharTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
+        "torch spread torch.cuda.CharTensor", old<Dtype::int8>, Type::own},
     {"ByteTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
+        "torch spread torch.cuda.ByteTensor", old<Dtype::uint8>, Type::own},
     {"BoolTensor", "data=None, *more, size=None, other=None, storage=None, device=None",
-        "torch torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
-    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options", "torch",
-        old_default, Type::own},
+        "torch spread torch.cuda.BoolTensor", old<Dtype::boolean>, Type::own},
+    {"Tensor", "data=None, *more, size=None, other=None, storage=None, device=None, **options",
+        "torch spread", old_default, Type::own},
 
     {"zeros_like", "input, *, " LIKE, "torch", like, Type::own},
     {"ones_like", "input, *, " LIKE, "torch", like, Type::own},
