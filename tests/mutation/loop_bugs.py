@@ -505,9 +505,12 @@ def moved_anyway(source, call):
     if isinstance(last, ast.Call) and source.called(last) in ("to", "cuda", "deepcopy"):
         return True
     # It is moved once more further on.
-    again = [c for method in ("to", "cuda", "type_as") for c in source.methods(method, function)
+    again = [c for c in source.methods("to", function) + source.methods("cuda", function)
              if c is not call and source.said(part_of(c.func.value)) == source.said(part_of(moved)) and goes_before(source, source.statement(call), c)]
     if again and isinstance(moved, (ast.Name, ast.Subscript, ast.Call)) and isinstance(part_of(moved), ast.Name):
+        return True
+    # `window.type_as(image)` brings it there as well, whatever stands between.
+    if any(source.said(c.func.value) == source.said(moved) and c.lineno > call.lineno for c in source.methods("type_as", function)):
         return True
     # A loss that is no layer of the library's seldom holds tensors.
     built = [*made_as(source, call), moved]
