@@ -42,6 +42,8 @@ const values::Device* presumed_device(Runtime& run, Value value);
 // and what its methods give are as well. What a tensor's method moved is known to lie there, and that the
 // other parts of its batch do not.
 void note_transfer(Runtime& run, Value made, Value function, const Arguments& arguments);
+// A part of a batch was moved there: others were left where it came from.
+void note_part_moved(Runtime& run, const values::Unknown& part, const values::Device& there);
 bool may_be_moved(const values::Unknown& value);
 // Did unseen code make it out of names and numbers, without being told a device?
 bool is_made_anywhere(const values::Unknown& value);

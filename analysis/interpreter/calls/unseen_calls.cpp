@@ -14,6 +14,7 @@
 #include "values/kept_by_packages.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace stepzero::interpreter {
 
@@ -205,6 +206,27 @@ static std::string spoken_name(const Record& record, const std::string& name, Pl
   return !called.empty() && std::ranges::all_of(called, is_path) ? std::string(called) : name;
 }
 
+namespace {
+// Whoever has a list may change it: what it held when it was handed on is kept in tuples. Nothing if there is
+// no list.
+std::optional<Arguments> with_lists_as_they_are(Interpreter& run, const Arguments& arguments) {
+  if (std::ranges::none_of(
+          arguments.positional, [&](Value each) { return run.resolve(each).is(Kind::list); }))
+    return std::nullopt;
+  Arguments shown = arguments;
+  for (Value& argument : shown.positional) {
+    const Value list = run.resolve(argument);
+    if (!list.is(Kind::list)) continue;
+    const auto* state = values::Heap::list_state(list);
+    std::vector<Value> parts(state->items.begin(),
+        state->items.begin() + std::ptrdiff_t(std::min(state->items.size(), most_kept)));
+    if (state->rest) parts.push_back(state->rest);
+    argument = run.heap().tuple(std::move(parts));
+  }
+  return shown;
+}
+}  // namespace
+
 Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place where) {
   ++run_.may_raise_;
   // A function that is running has shown what it does with what it gets: it is not run once more.
@@ -212,6 +234,8 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
                                                    : run_.active_.end();
   if (running == run_.active_.end() || running->second == 0) record_unseen(function, arguments, where);
   note_unseen_communication(function, arguments, where);
+  const std::optional<Arguments> listed = with_lists_as_they_are(run_, arguments);
+  const Arguments& as_given = listed ? *listed : arguments;
   for (const Value& argument : arguments.positional) escape(argument);
   for (const auto& [name, argument] : arguments.keywords) escape(argument);
   if (function.is(Kind::unknown))  // it may be one of several that are known
@@ -254,7 +278,7 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
   const auto give_together = [&](Value model) {
     const Row* inputs = arguments.spread ? nullptr : run_.library_.find(values::InternalRow::given_together);
     if (!inputs) return;
-    Arguments given = arguments;
+    Arguments given = as_given;
     for (const auto& [keyword, value] : given.keywords) given.positional.push_back(value);
     given.keywords.clear();
     run_.library_calls_->call_library(
@@ -267,8 +291,7 @@ Value UnseenCode::call_unknown(Value function, const Arguments& arguments, Place
     // `model = model.eval()` is the model.
     if (role.row->run) {
       const Value result = run_.library_calls_->call_library(
-          *run_.library_symbol(role.row->path).as<values::LibrarySymbol>(), object, arguments, where,
-          nullptr);
+          *run_.library_symbol(role.row->path).as<values::LibrarySymbol>(), object, as_given, where, nullptr);
       if (result == object) return object;
     } else if (OperationEvent* event = run_.noted_->record_implied(role.row->path, object, {}, made, where)) {
       run_.append(event);

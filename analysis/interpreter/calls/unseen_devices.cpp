@@ -100,6 +100,8 @@ Value device_in(Value noted) {
   }
   return noted;
 }
+// Was it taken out of another by an index, or by unpacking? What a loop gives is none of what it goes over.
+bool is_taken_out(const Unknown& part) { return part.name.empty() || part.name.ends_with(']'); }
 // What its batch says of a part that was not moved.
 const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) {
   const Unknown* at = &value;
@@ -113,8 +115,12 @@ const values::Device* by_other_parts(const Unknown& value, values::KeptKey key) 
     if (const Value whole = kept(*at, values::UnknownState::whole); whole.is(Kind::unknown)) {
       const auto& batch = *whole.as<Unknown>();
       const Value device = device_in(kept(batch, key));
-      const bool changed = batch.attributes.find(Name(values::UnknownState::stored)) != nullptr;
-      return device.is(Kind::device) && !changed ? device.as<values::Device>() : nullptr;
+      if (batch.attributes.find(Name(values::UnknownState::stored))) return nullptr;
+      if (device.is(Kind::device)) return device.as<values::Device>();
+      // An item of the targets is a part of what these are a part of.
+      if (!is_taken_out(batch)) return nullptr;
+      at = &batch;
+      continue;
     }
     at = source_of(*at);
   }
@@ -223,14 +229,11 @@ const values::Device* target_of(Runtime& run, const values::Row& row, const Argu
   return device ? device : presumed_device(run, target);
 }
 
-// `object.to(device)`, `object.cuda()` of what is not known.
-void note_moved(
-    Runtime& run, Unknown& made, const Unknown& object, const values::Row& row, const Arguments& arguments) {
+}  // namespace
+
+void note_part_moved(Runtime& run, const Unknown& object, const values::Device& there) {
+  if (values::is_cpu(&there)) return;
   values::Heap& heap = run.heap();
-  const values::Device* device = target_of(run, row, arguments);
-  if (!device) return;
-  keep(heap, made, moved_to_kept, Value::of(Kind::device, device));
-  if (values::is_cpu(device)) return;
   // `image[None].cuda()`, `label.float().to(device)`: the image, the label is moved.
   const Unknown* part = &object;
   for (int depth = 0; depth < deepest_part; ++depth) {
@@ -248,15 +251,24 @@ void note_moved(
     heap.set(
         heap.slot_of(attributes, Name(values::UnknownState::others_lie_on)), Value::of(Kind::device, host));
     heap.set(heap.slot_of(attributes, Name(values::UnknownState::others_moved_to)),
-        Value::of(Kind::device, device));
+        Value::of(Kind::device, &there));
   };
   note(*whole.as<Unknown>());
-  // `[each.cuda() for each in targets]`, of `images, targets = batch`: the targets are a part of the batch. A
-  // batch that a loop gives is none of its loader.
-  const std::string_view name = whole.as<Unknown>()->name;
+  // `[each.cuda() for each in targets]`, of `images, targets = batch`: the targets are a part of the batch.
   if (const Value batch = kept(*whole.as<Unknown>(), values::UnknownState::whole);
-      batch.is(Kind::unknown) && (name.empty() || name.ends_with(']')))
+      batch.is(Kind::unknown) && is_taken_out(*whole.as<Unknown>()))
     note(*batch.as<Unknown>());
+}
+
+namespace {
+// `object.to(device)`, `object.cuda()` of what is not known.
+void note_moved(
+    Runtime& run, Unknown& made, const Unknown& object, const values::Row& row, const Arguments& arguments) {
+  values::Heap& heap = run.heap();
+  const values::Device* device = target_of(run, row, arguments);
+  if (!device) return;
+  keep(heap, made, moved_to_kept, Value::of(Kind::device, device));
+  note_part_moved(run, object, *device);
 }
 }  // namespace
 

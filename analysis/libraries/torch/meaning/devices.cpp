@@ -1,7 +1,9 @@
 #include "libraries/torch/meaning/devices.hpp"
 
 #include "interpreter/runtime.hpp"
+#include "libraries/torch/meaning/op_semantics.hpp"
 #include "values/devices.hpp"
+#include "values/limits.hpp"
 
 namespace stepzero::libraries {
 
@@ -32,6 +34,21 @@ const values::Device* default_device(Runtime& run) {
 const values::Device* device_of_model(Runtime& run) {
   return values::gpu_or_other(
       run.heap(), run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform));
+}
+
+const values::Unknown* unseen_behind(Runtime& run, Value tensor) {
+  tensor = run.resolve(tensor);
+  for (int depth = 0; depth < values::deepest_search; ++depth) {
+    if (tensor.is(Kind::unknown)) return tensor.as<values::Unknown>();
+    const TensorState* state = tensor_state(run, tensor);
+    if (!state || !state->made || state->made->arguments.empty()) return nullptr;
+    // What was moved lies elsewhere.
+    if (state->made->row->moves != values::Moves::nowhere) return nullptr;
+    const OpSemantics by = semantics_of(*state->made->row);
+    if (by != OpSemantics::same && by != OpSemantics::detached) return nullptr;
+    tensor = state->made->arguments.front();
+  }
+  return nullptr;
 }
 
 bool is_meta(const values::Device& device) { return device.text == "meta"; }

@@ -16,6 +16,10 @@ const values::Device* default_device(Runtime& run);
 // moved there.
 const values::Device* device_of_model(Runtime& run);
 
+// What is not seen and shows the same elements: `images`, of `images.detach()` and `Variable(images)`. Null:
+// there is nothing such behind it.
+const values::Unknown* unseen_behind(Runtime& run, Value tensor);
+
 // The device that holds shapes and dtypes alone. What lies there has no numbers to copy.
 bool is_meta(const values::Device& device);
 

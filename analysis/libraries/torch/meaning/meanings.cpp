@@ -80,6 +80,7 @@ constexpr NamedMeaning rows[] = {
     {"view_as_complex", {.algebra = A::rearranged, .memory = M::view}},
     {"view_as_real", {.algebra = A::rearranged, .memory = M::view}},
     {"detach", {.algebra = A::detached, .memory = M::view, .column = C::keeps}},
+    {"Variable", {.algebra = A::detached, .memory = M::view, .column = C::keeps}},
     {"detach_", {.memory = M::same, .gradient = G::cut}},
     {"data", {.algebra = A::detached, .memory = M::view}},
     {"copy_", {.algebra = A::copied}},

@@ -1,6 +1,7 @@
 // Criteria and models that are not seen: what is given to them together lies on one device.
 #include "interpreter/calls/unseen.hpp"
 #include "libraries/table/op.hpp"
+#include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
 #include "values/kept.hpp"
@@ -18,10 +19,20 @@ const values::Device* place_of(Runtime& run, Value value, bool by_others = true,
         place_of(run, choice->yes, by_others, depth + 1), place_of(run, choice->no, by_others, depth + 1));
   }
   if (const TensorState* state = tensor_state(run, value); state && state->device) return state->device;
-  if (!value.is(Kind::unknown)) return nullptr;
-  const auto& unknown = *value.as<values::Unknown>();
-  const values::Device* device = interpreter::lies_on(unknown);
-  return device || !by_others ? device : interpreter::left_on(unknown);
+  // `[each.cuda() for each in targets]`: where all of them lie.
+  if (value.is(Kind::tuple) && depth < values::most_choices) {
+    const values::Device* common = nullptr;
+    for (const Value& part : value.as<values::Tuple>()->items) {
+      const values::Device* lies = place_of(run, part, by_others, depth + 1);
+      if (!lies || (common && !values::is_same_device(lies, common))) return nullptr;
+      common = lies;
+    }
+    return common;
+  }
+  const values::Unknown* unknown = unseen_behind(run, value);
+  if (!unknown) return nullptr;
+  const values::Device* device = interpreter::lies_on(*unknown);
+  return device || !by_others ? device : interpreter::left_on(*unknown);
 }
 }  // namespace
 
@@ -109,15 +120,17 @@ static bool tell_left_model(Call& call, std::size_t input, const values::Device&
 // for floating numbers alone, unless they are known to have no dimensions: lengths and ids may be wanted on
 // the CPU. Null: not known.
 static const values::Device* left_behind(Call& call, Value value) {
-  if (const TensorState* state = tensor_state(call.run, value); state && state->device)
-    return (!state->shape.dims.empty() || !state->shape.ndim_known) && values::is_floating(state->dtype)
-        ? state->device
-        : nullptr;
-  if (!value.is(Kind::unknown)) return nullptr;
-  const auto& unknown = *value.as<values::Unknown>();
-  const values::Device* device = interpreter::lies_on(unknown);
-  if (!device) return interpreter::left_on(unknown);
-  return interpreter::computed_on(unknown) ? nullptr : device;  // nobody moved it
+  const TensorState* state = tensor_state(call.run, value);
+  const bool is_placed = state && state->device;
+  if (is_placed && (!state->shape.dims.empty() || !state->shape.ndim_known) &&
+      values::is_floating(state->dtype))
+    return state->device;
+  const values::Unknown* unknown = unseen_behind(call.run, value);
+  if (!unknown) return nullptr;
+  const values::Device* device = interpreter::lies_on(*unknown);
+  if (!device) return interpreter::left_on(*unknown);
+  if (is_placed) return nullptr;
+  return interpreter::computed_on(*unknown) ? nullptr : device;  // nobody moved it
 }
 
 // Is a GPU among the devices that it may be?

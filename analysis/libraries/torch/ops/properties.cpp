@@ -236,9 +236,15 @@ void convert(Op& op, TensorState& state, Value value) {
     state.dtype = Dtype::unknown;
   }
 }
+// Other parts of its batch were left where it came from.
+void note_moved(Op& op, const values::Device* there) {
+  if (const values::Unknown* part = there ? unseen_behind(op.run, self(op)) : nullptr)
+    interpreter::note_part_moved(op.run, *part, *there);
+}
 Value to(Op& op) {
   TensorState state = copy_of(op);
-  const bool from_meta = state.device && is_meta(*state.device);
+  const values::Device* from = state.device;
+  const bool from_meta = from && is_meta(*from);
   for (const Value& value : op.call.rest) convert(op, state, value);
   for (const auto& [name, value] : op.call.options) {
     const std::string_view key = name.text();
@@ -254,6 +260,7 @@ Value to(Op& op) {
   }
   if (from_meta && state.device && !is_meta(*state.device))
     return op.fail(ProblemKind::device, why<Reason::meta_copied>(op.name("input")));
+  if (!values::is_same_device(state.device, from)) note_moved(op, state.device);
   return converted(op, std::move(state));
 }
 // The old names of types say the device too, the names of dtypes do not.
@@ -339,6 +346,7 @@ Value to_cuda(Op& op) {
   TensorState state = copy_of(op);
   const Value wanted = op.argument("device");
   state.device = !wanted ? op.run.heap().device("cuda").as<values::Device>() : device_of(op, wanted);
+  note_moved(op, state.device);
   return converted(op, std::move(state));
 }
 Value to_cpu(Op& op) {
