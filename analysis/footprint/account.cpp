@@ -70,6 +70,7 @@ Account::Account(const Record& record, const Options& options, const Record* nam
             });
     if (!backwards_.empty()) break;
   }
+  part_stages();
   for (const Backward& backward : backwards_)
     for (const values::Object* source : backward.event->self_state()->graph)
       if (const auto* module = dynamic_cast<const Instance*>(source))
@@ -93,6 +94,7 @@ Account::Account(const Record& record, const Options& options, const Record* nam
         if (held.tensor && held.local) locals.emplace(held.tensor, *held.local);
   for (const Backward& backward : backwards_)
     add_graph(*backward.event, backward.loop, backward.stepped, backward.times);
+  add_other_microbatches();
   for (StepAccount& step : steps_) {
     add_beside(step);
     if (!step.complete || (step.microbatches && !step.microbatches->known)) step.saved.miss();
@@ -169,10 +171,12 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   const auto same = std::ranges::find_if(backwards_, [&](const Backward& other) {
     return other.event->place == event.place && same_way(other.event->calls, event.calls);
   });
-  if (same != backwards_.end())
-    *same = {&event, loop, nullptr, same->times + 1};
-  else
-    backwards_.push_back({&event, loop, nullptr});
+  if (same == backwards_.end()) {
+    backwards_.push_back({&event, loop, nullptr, 1, {}});
+    return;
+  }
+  same->earlier.push_back(same->event);
+  *same = {&event, loop, nullptr, same->times + 1, std::move(same->earlier)};
 }
 
 namespace {
@@ -239,6 +243,15 @@ void Account::add_model(const Instance& model) {
 // A slice of a `Sequential`, a list of some layers: all that it holds is another model's, which holds more,
 // or came first.
 void Account::leave_views_out() {
+  std::unordered_set<const Instance*> views;
+  // What was cut into stages: the process has its own ones.
+  for (const ModelAccount& model : models_)
+    if (const Value pipe = decided(record_, attribute(record_, *model.object, "_pipe"));
+        pipe.is(Kind::instance))
+      if (const Value whole = decided(record_, attribute(record_, *pipe.as<Instance>(), "_module"));
+          whole.is(Kind::instance))
+        views.insert(whole.as<Instance>());
+  std::erase_if(models_, [&](const ModelAccount& model) { return views.contains(model.object); });
   const auto key = [](const Held& held) {
     return held.tensor ? static_cast<const void*>(held.tensor) : static_cast<const void*>(held.module);
   };
@@ -250,7 +263,7 @@ void Account::leave_views_out() {
       for (const Held& held : module.own)
         if (all[i].insert(key(held)).second) holders[key(held)].push_back(i);
   }
-  std::unordered_set<const Instance*> views;
+  views.clear();
   for (std::size_t i = 0; i < models_.size(); ++i) {
     if (all[i].empty() || !models_[i].tree.complete || models_[i].division) continue;
     for (const std::size_t other : holders[*all[i].begin()])
@@ -329,8 +342,8 @@ void Account::add_graph(
       if (!each.held && seen.insert(each.storage).second) step.saved.add(s, each.bytes);
     step.savings.push_back(std::move(saving));
   }
-  step.microbatches = microbatches_of(record_, pipelines_, backward);
-  if (step.microbatches) step.saved.add(s, kept_in_flight(*step.microbatches, graph, step.savings));
+  if (const OperationEvent* pipeline = pipeline_of(pipelines_, backward))
+    step.microbatches = microbatches_of(record_, *pipeline, backward);
   mark_trained(graph);
   steps_.push_back(std::move(step));
 }
@@ -375,8 +388,7 @@ void Account::add_peak(StepAccount& step) {
     step.standing.add(s, "state of " + optimizer.type, state);
   }
   add_temporaries(step);
-  if (step.microbatches)
-    add_pipeline(*step.microbatches, *step.graph, step.savings, *step.backward, step.standing);
+  if (step.microbatches) add_pipeline(*step.microbatches, *step.graph, *step.backward, step.standing);
   find_standing_gradients(step);
   for (const ModelAccount& model : models_)
     if (model.division) {

@@ -80,6 +80,12 @@ public:
   std::int64_t number(const Bytes& bytes) const { return bytes.number(record_.symbols, options_.settings); }
   // The parameters that a backward leaves gradients in.
   std::unordered_set<const Held*> reached(const StepAccount& step) const;
+  // Of a step of a pipeline those of all stages of the process, itself among them; null: not followed.
+  std::vector<StepAccount*> stages_of(const StepAccount& step);
+  std::vector<const StepAccount*> stages_of(const StepAccount& step) const {
+    const auto all = const_cast<Account*>(this)->stages_of(step);
+    return {all.begin(), all.end()};
+  }
 
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
@@ -91,6 +97,8 @@ private:
   void add_graph(const interpreter::OperationEvent& backward, const interpreter::LoopEvent* loop,
       const interpreter::OperationEvent* stepped, int times);
   void add_beside(StepAccount& step) const;
+  void part_stages();
+  void add_other_microbatches();
   void add_kept_by_names(StepAccount& step) const;
   void add_kept_for_others(StepAccount& step) const;
   void stand_beside(StepAccount& step, const Graph& all) const;
@@ -125,7 +133,8 @@ private:
     const interpreter::OperationEvent* event = nullptr;
     const interpreter::LoopEvent* loop = nullptr;
     const interpreter::OperationEvent* stepped = nullptr;
-    int times = 1;  // in iterations that are run one by one
+    int times = 1;                                            // in iterations that are run one by one
+    std::vector<const interpreter::OperationEvent*> earlier;  // of the same place
   };
   std::vector<const interpreter::OperationEvent*> made_;
   std::vector<const interpreter::OperationEvent*> stepped_;

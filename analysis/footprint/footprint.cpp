@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -47,7 +48,8 @@ public:
     for (const Optimizer& optimizer : account_.optimizers())
       made.optimizers.push_back({optimizer.type, where(optimizer.made->place), amount(optimizer.state),
           amount(optimizer.temporary), optimizer.known});
-    for (const StepAccount& step : account_.steps()) add_step(step);
+    for (const StepAccount& step : account_.steps())
+      if (is_shown(step)) add_step(step);
     for (const interpreter::OperationEvent* event : account_.pipelines()) add_uncounted(*event);
     for (const Cache& cache : caches(account_))
       made.caches.push_back(
@@ -189,6 +191,21 @@ private:
     made.models.push_back(std::move(displayed));
   }
 
+  // Of the stages of a pipeline that one process has, the one that has the peak stands for all.
+  std::vector<const StepAccount*> shown_with(const StepAccount& account) const {
+    std::vector<const StepAccount*> all{&account};
+    if (account.microbatches)
+      for (const StepAccount* each : account_.stages_of(account))
+        if (each && each != &account) all.push_back(each);
+    return all;
+  }
+  bool is_shown(const StepAccount& account) const {
+    return std::ranges::none_of(shown_with(account), [&](const StepAccount* other) {
+      const std::int64_t more = account_.number(other->peak.bytes) - account_.number(account.peak.bytes);
+      return more > 0 || (more == 0 && other < &account);
+    });
+  }
+
   void add_step(const StepAccount& account) {
     const Graph& graph = *account.graph;
     Step step;
@@ -215,19 +232,26 @@ private:
           ++sum.count;
         }
     };
-    add(graph.nodes(), account.savings);
-    add(account.beside, account.beside_savings);
-    count_flops(account, step);
+    for (const StepAccount* each : shown_with(account)) {
+      add(each->graph->nodes(), each->savings);
+      add(each->beside, each->beside_savings);
+      count_flops(*each, step);
+    }
     if (account.microbatches) {
-      step.microbatches = account.microbatches->all;
-      step.microbatches_in_flight = account.microbatches->in_flight;
-      step.flops *= step.microbatches;
-      step.backward_flops *= step.microbatches;
+      const auto& in_flight = account.microbatches->in_flight;
+      step.microbatches_in_flight =
+          in_flight.empty() ? 1 : std::accumulate(in_flight.begin(), in_flight.end(), std::int64_t{0});
+      step.microbatches = account.microbatches->all * static_cast<std::int64_t>(account.microbatches->stages);
+      step.flops *= account.microbatches->all;
+      step.backward_flops *= account.microbatches->all;
     }
     step.unknown.assign(account.unknown.begin(), account.unknown.end());
     add_gaps(account, step);
-    step.saved = amount(account.saved);
-    note_open(account.saved);
+    const Bytes* saved = &account.saved;
+    for (const StepAccount* each : shown_with(account))
+      if (account_.number(each->saved) > account_.number(*saved)) saved = &each->saved;
+    step.saved = amount(*saved);
+    note_open(*saved);
     for (const auto& [at, line] : lines)
       step.lines.push_back({std::string(libraries::operator_name(*line.of->row)), where(line.of->born),
           amount(line.bytes), line.count});
@@ -299,6 +323,8 @@ private:
       });
       if (same == step.gaps.end()) step.gaps.push_back(std::move(line));
     }
+    if (account.microbatches && !account.microbatches->known)
+      step.gaps.push_back({unknown_turns(*account.microbatches), where(account.backward->place), {}});
   }
 
   // Of a bound that nothing else explains: of which tensors it is not known how large they are.
@@ -360,7 +386,7 @@ private:
   void count_flops(const StepAccount& account, Step& step) {
     const interpreter::OperationEvent& backward = *account.backward;
     const Graph all(record_, *backward.self_state(), account_.held(), options_.device, true);
-    step.flops_at_least = step.backward_flops_at_least = !all.complete();
+    if (!all.complete()) step.flops_at_least = step.backward_flops_at_least = true;
     const auto number = [&](Int flops, bool& at_least) -> std::int64_t {
       Bytes sum;
       if (flops) sum.add(s_, flops);

@@ -5,10 +5,13 @@
 #include "snapshot/launched_run.hpp"
 #include "values/absent_files.hpp"
 #include "values/kept.hpp"
+#include "values/sent_by_stages.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <compare>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
 namespace stepzero::snapshot {
@@ -19,6 +22,7 @@ using footprint::Footprint;
 
 constexpr std::uint64_t most_steps = 20'000'000;  // a footprint is asked for by hand, and may take seconds
 constexpr std::int64_t most_processes = 65536;    // more is no job
+constexpr std::int64_t most_stages = 64;  // of a pipeline, that are run in front of the one that is counted
 
 // What programs ask of the machine, and what it answers.
 struct Asked {
@@ -51,9 +55,9 @@ public:
   }
 
   Footprint make(bool without_files) {
-    interpreter::Record whole;
-    if (without_files) whole.conditions.emplace(values::AbsentFiles::taken, whole.symbols.boolean(true));
-    run(whole, true);
+    std::optional<interpreter::Record> counted;
+    run_whole(counted, without_files);
+    const interpreter::Record& whole = *counted;
     // Facts come of a run on symbols only.
     if (!displayed_) run(displayed_.emplace(), false);
     followed_ += whole.steps;
@@ -73,11 +77,55 @@ public:
   bool asks_for_files = false;
 
 private:
+  // Of a stage of a pipeline, what the one before sends is known of a run of that process.
+  void run_whole(std::optional<interpreter::Record>& whole, bool without_files) {
+    std::set<std::string> sent;
+    const auto run_as = [&](std::optional<interpreter::Record>& record, int rank) {
+      record.emplace();
+      if (without_files)
+        record->conditions.emplace(values::AbsentFiles::taken, record->symbols.boolean(true));
+      for (const std::string& each : sent) record->conditions.emplace(each, record->symbols.boolean(true));
+      run(*record, true, rank);
+      for (const auto& [name, condition] : record->conditions)
+        if (name.starts_with(values::SentByStages::of_any)) sent.insert(name);
+    };
+    const int own = std::min(options_.rank, options_.world - 1);
+    const auto knows = [&](std::int64_t stage) {
+      const auto found = sent.lower_bound(values::SentByStages::sent(stage));
+      return found != sent.end() && found->starts_with(values::SentByStages::sent(stage));
+    };
+    run_as(whole, own);
+    for (std::int64_t at = -1; const auto asked = asked_stage(*whole);) {
+      if (options_.world <= 1 || *asked <= at || *asked > most_stages) return;
+      // Each after those before it; they go round the processes.
+      for (at = 0; at <= *asked; ++at) {
+        std::optional<interpreter::Record> other;
+        if (!knows(at)) run_as(other, static_cast<int>(at % options_.world)), followed_ += other->steps;
+        if (!knows(at)) return;
+      }
+      at = *asked;
+      followed_ += whole->steps;
+      run_as(whole, own);
+    }
+  }
+  // The last one; nullopt: none.
+  static std::optional<std::int64_t> asked_stage(const interpreter::Record& record) {
+    const std::string_view prefix = values::SentByStages::asked;
+    std::optional<std::int64_t> last;
+    for (const auto& [name, condition] : record.conditions) {
+      std::int64_t stage = 0;
+      if (name.starts_with(prefix) &&
+          std::from_chars(name.data() + prefix.size(), name.data() + name.size(), stage).ec == std::errc())
+        last = std::max(last.value_or(stage), stage);
+    }
+    return last;
+  }
+
   static std::string assumed_text(const std::string& file) {
     return file.empty() ? "no file where the program makes up its name" : "no file " + file;
   }
 
-  void run(interpreter::Record& record, bool is_counted) const {
+  void run(interpreter::Record& record, bool is_counted, int rank = 0) const {
     const std::unordered_set<const syntax::Stmt*> nothing;
     interpreter::Limits limits;
     limits.steps = most_steps;
@@ -88,7 +136,7 @@ private:
       limits.with_defaults = !launch_;
       // Of several processes what one has.
       if (options_.world > 1)
-        limits.as_rank = interpreter::OneRank{std::min(options_.rank, options_.world - 1), options_.world};
+        limits.as_rank = interpreter::OneRank{rank, options_.world};
       else if (!launch_ || launch_->environment.empty())
         record.conditions.emplace(values::RecordCondition::no_launcher, record.symbols.boolean(true));
       for (const Asked& each : asked)

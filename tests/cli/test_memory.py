@@ -1141,19 +1141,34 @@ def test_the_stages_after_the_first(stepzero, write, schedule, rank, parameters,
     assert step["peak"]["bytes"] >= saved
 
 
-# FIXME: what the stage before sends is not followed to the next one, nor do several stages on one process run in turn: the parameters and the
-# state are all that is said.
-@pytest.mark.parametrize("change, reason", [((", input_args=(given,), output_args=(made,)", ""), "what the stage before sends, which has no `input_args`, and so what a step keeps"),
-                                            (("= Schedule1F1B(stage,", "= ScheduleInterleaved1F1B([stage, PipelineStage(nn.Linear(96, 96), rank + world, 2 * world, torch.device('cpu'))],"),
-                                             "what microbatches keep on the stages of `ScheduleInterleaved1F1B`")])
-def test_the_step_of_a_pipeline_that_is_not_followed_is_a_bound(stepzero, write, change, reason):
-    text = OF_A_PIPELINE % {"schedule": "Schedule1F1B"}
-    write("train.py", text.replace("import PipelineStage, Schedule1F1B", "import PipelineStage, Schedule1F1B, ScheduleInterleaved1F1B").replace(*change))
+# What the stage before sends is that of a run of the process before.
+@pytest.mark.parametrize("rank, saved", [(1, 26112), (2, 16052)])
+def test_a_stage_of_a_pipeline_is_given_what_the_one_before_sends(stepzero, write, rank, saved):
+    write("train.py", (OF_A_PIPELINE % {"schedule": "Schedule1F1B"}).replace(", input_args=(given,), output_args=(made,)", ""))
+    (file,) = stepzero("memory", "--device", "cpu", "--world", "3", "--rank", str(rank), "--format", "json", "train.py").json["files"]
+    assert file["steps"][0]["saved"] == {"bytes": saved}
+
+
+# FIXME: it is not known when the stages of these schedules run: what one microbatch of each keeps is all that is said.
+@pytest.mark.parametrize("schedule", ["ScheduleZBVZeroBubble", "ScheduleDualPipeV"])
+def test_the_step_of_a_pipeline_whose_turns_are_not_known_is_a_bound(stepzero, write, schedule):
+    text = (OF_A_PIPELINE % {"schedule": "Schedule1F1B"}).replace("import PipelineStage, Schedule1F1B", f"import PipelineStage, {schedule}")
+    write("train.py", text.replace("= Schedule1F1B(stage,", f"= {schedule}([stage, PipelineStage(nn.Linear(96, 96), 2 * world - 1 - rank, 2 * world, torch.device('cpu'))],"))
+    (file,) = stepzero("memory", "--device", "cpu", "--world", "3", "--rank", "1", "--format", "json", "train.py").json["files"]
+    (step,) = file["steps"]
+    assert step["saved"]["at_least"] and step["peak"]["at_least"]
+    assert f"what microbatches keep on the stages of `{schedule}`" in [gap["what"] for gap in step["gaps"]]
+
+
+@pytest.mark.parametrize("schedule", ["Schedule1F1B", "ScheduleGPipe"])
+def test_the_step_of_a_pipeline_without_what_comes_before_is_a_bound(stepzero, write, schedule):
+    text = (OF_A_PIPELINE % {"schedule": schedule}).replace(", input_args=(given,), output_args=(made,)", "").replace("nn.Embedding(211, 96)", "unknown(211, 96)")
+    write("train.py", text.replace("from torch import nn\n", "from torch import nn\nfrom elsewhere import unknown\n"))
     (file,) = stepzero("memory", "--device", "cpu", "--world", "3", "--rank", "1", "--format", "json", "train.py").json["files"]
     (step,) = file["steps"]
     assert step["saved"] == {"bytes": 0, "at_least": True} and step["peak"]["at_least"]
     assert step["peak"]["bytes"] == sum(model["modules"][0]["parameters"]["bytes"] for model in file["models"]) + file["optimizers"][0]["state"]["bytes"]
-    assert [gap["what"] for gap in step["gaps"]] == [reason]
+    assert [gap["what"] for gap in step["gaps"]] == ["what the stage before sends, which has no `input_args`, and so what a step keeps"]
 
 
 def test_the_last_stage_of_zero_has_its_bucket_always(stepzero, write):

@@ -1,16 +1,20 @@
 // torch.distributed.pipelining: stages, and the schedules that send from one to the next.
+#include "interpreter/record.hpp"
 #include "libraries/torch/distributed/spread.hpp"
 #include "values/kept.hpp"
+#include "values/sent_by_stages.hpp"
 
 #include <algorithm>
+#include <sstream>
 
 namespace stepzero::libraries {
-
-namespace {
 
 void refuse_pipeline(Call& call, interpreter::Refusal refusal) {
   explain(*call.run.problem(ProblemKind::argument, call), std::move(refusal));
 }
+
+namespace {
+
 std::optional<std::int64_t> positive(Call& call, Value value) {
   const auto known = value ? call.run.to_constant(call.run.resolve(value)) : std::nullopt;
   return known && *known > 0 ? known : std::nullopt;
@@ -34,10 +38,6 @@ Value made_stage(Call& call) {
   if (index && count && *index >= *count) refuse_pipeline(call, why<Reason::no_such_stage>(*count, *index));
   return {};
 }
-// These have one stage on each rank, and a step whose forward and backward of a microbatch are those of its
-// module.
-constexpr std::string_view of_one_stage[] = {
-    "torch.distributed.pipelining.ScheduleGPipe", "torch.distributed.pipelining.Schedule1F1B"};
 // These schedules fill the pipeline before the first backward.
 constexpr std::string_view fills_pipeline[] = {
     "torch.distributed.pipelining.Schedule1F1B", "torch.distributed.pipelining.ScheduleDualPipeV"};
@@ -56,8 +56,11 @@ Value made_schedule(Call& call) {
   if (group) keep(call, values::GroupState::group, group);
   const Value stages = known ? kept(call.run, *stage.as<Instance>(), values::PipelineState::stages) : Value{};
   keep(call, values::PipelineState::microbatches, call.at(1));
-  if (known && std::ranges::find(of_one_stage, call.row.path) != std::end(of_one_stage)) {
-    call.run.set_attribute(call.self, Name("_stage"), stage);
+  if (known) {
+    if (const Value given = call.run.resolve(call.at(0)); given.is(Kind::instance))
+      call.run.set_attribute(call.self, Name("_stage"), stage);
+    else
+      call.run.set_attribute(call.self, Name("_stages"), given);
     if (const Value loss = call.run.resolve(call.at(2)); loss && !loss.is(Kind::none))
       call.run.set_attribute(call.self, Name("_loss_fn"), loss);
   }
@@ -100,11 +103,72 @@ Value first_of_parts(Call& call, Value given, Value parts) {
   const auto each = call.run.elements(all, call.place);
   return each && !each->empty() ? each->front() : Value{};
 }
+}  // namespace
+Value received_of_stage(
+    Call& call, Shape shape, Dtype dtype, const values::Device* device, bool has_gradient) {
+  TensorState sent;
+  sent.shape = std::move(shape);
+  sent.dtype = dtype;
+  sent.device = device;
+  sent.sharing = Sharing::divergent;
+  sent.requires_grad = has_gradient && values::is_floating(dtype) ? Known::yes : Known::no;
+  sent.graph_complete = true;
+  return call.run.heap().tensor(std::move(sent), call.place);
+}
+namespace {
+// Tensors of sizes that are numbers.
+void note_sent(Call& call, std::int64_t stage, Value result) {
+  auto& conditions = call.run.record().conditions;
+  if (!conditions.contains(values::RecordCondition::counted)) return;
+  std::string name = values::SentByStages::sent(stage);
+  // The stage after is made for what the first batch brings.
+  if (const auto found = conditions.lower_bound(name);
+      found != conditions.end() && found->first.starts_with(name))
+    return;
+  const std::vector<Value> all = result.is(Kind::tuple) ? result.as<values::Tuple>()->items
+                                                        : std::vector<Value>{result};
+  for (const Value& each : all) {
+    const TensorState* state = tensor_state(call.run, call.run.resolve(each));
+    if (!state || !state->shape.ndim_known || state->dtype == Dtype::unknown) return;
+    name += std::to_string(static_cast<int>(state->dtype)) +
+        (state->requires_grad == Known::no ? " 0" : " 1");
+    for (const values::Dim& dim : state->shape.dims) {
+      const auto size = dim.size ? call.run.symbols().value(dim.size) : std::nullopt;
+      if (!size) return;
+      name += " " + std::to_string(*size);
+    }
+    name += ";";
+  }
+  conditions.emplace(std::move(name), call.run.symbols().boolean(true));
+}
+std::optional<interpreter::Arguments> sent_by(Call& call, std::int64_t stage) {
+  auto& conditions = call.run.record().conditions;
+  if (!conditions.contains(values::RecordCondition::counted)) return std::nullopt;
+  const std::string name = values::SentByStages::sent(stage);
+  const auto found = conditions.lower_bound(name);
+  if (found == conditions.end() || !found->first.starts_with(name)) {
+    conditions.emplace(values::SentByStages::asked + std::to_string(stage), call.run.symbols().boolean(true));
+    return std::nullopt;
+  }
+  interpreter::Arguments given;
+  std::istringstream tensors(found->first.substr(name.size()));
+  for (std::string text; std::getline(tensors, text, ';');) {
+    std::istringstream words(text);
+    int dtype = 0, has_gradient = 0;
+    words >> dtype >> has_gradient;
+    Shape shape{true, {}};
+    for (std::int64_t size = 0; words >> size;)
+      shape.dims.push_back({call.run.symbols().constant(size), nullptr, nullptr});
+    given.positional.push_back(
+        received_of_stage(call, std::move(shape), static_cast<Dtype>(dtype), nullptr, has_gradient != 0));
+  }
+  return given;
+}
 // What a stage is given of a microbatch: its part of the batch, or what the stage before sends, whose
 // gradient it sends back. Nullopt: not known.
-std::optional<interpreter::Arguments> given_to_stage(Call& call, Value stage, bool is_first, Value parts) {
+std::optional<interpreter::Arguments> given_to_stage(Call& call, Value stage, std::int64_t at, Value parts) {
   interpreter::Arguments given;
-  if (is_first) {
+  if (at == 0) {
     if (call.rest.empty() || !call.options.empty()) return std::nullopt;
     for (const Value& each : call.rest) {
       const Value part = first_of_parts(call, each, parts);
@@ -114,50 +178,66 @@ std::optional<interpreter::Arguments> given_to_stage(Call& call, Value stage, bo
     return given;
   }
   const Value inputs = attribute_of(call, stage, "inputs_meta");
-  if (!inputs.is(Kind::tuple)) return std::nullopt;
+  if (!inputs.is(Kind::tuple)) return sent_by(call, at - 1);
   for (const Value& each : inputs.as<values::Tuple>()->items) {
     const TensorState* like = tensor_state(call.run, call.run.resolve(each));
     if (!like) return std::nullopt;
-    TensorState sent;
-    sent.shape = like->shape;
-    sent.dtype = like->dtype;
-    sent.device = like->device;
-    sent.sharing = Sharing::divergent;
-    sent.requires_grad = values::is_floating(like->dtype) ? Known::yes : Known::no;
-    sent.graph_complete = true;
-    given.positional.push_back(call.run.heap().tensor(std::move(sent), call.place));
+    given.positional.push_back(received_of_stage(call, like->shape, like->dtype, like->device, true));
   }
   return given;
 }
-// What a stage does with each microbatch, once: its forward and, where there is a loss, its backward.
-void run_microbatch(Call& call) {
-  const Value stage = attribute_of(call, call.self, "_stage"),
-              loss_of = attribute_of(call, call.self, "_loss_fn");
-  const Value module = attribute_of(call, stage, "submod"),
-              parts = kept(call, values::PipelineState::microbatches);
+// What a stage does with each microbatch, once: its forward and, where there is a loss, its backward. False:
+// not known.
+bool run_stage(Call& call, Value stage, Value loss_of, Value parts) {
+  const Value pipe = attribute_of(call, stage, "_pipe");
+  const Value module = attribute_of(call, stage, "submod");
   const auto index = attribute_of(call, stage, "stage_index"),
              count = attribute_of(call, stage, "num_stages");
   const auto at = index ? call.run.to_constant(index) : std::nullopt,
              stages = count ? call.run.to_constant(count) : std::nullopt;
-  if (!module || !loss_of || !at || !stages || *at < 0 || *at >= *stages || !positive(call, parts)) return;
-  auto given = given_to_stage(call, stage, *at == 0, parts);
-  if (!given) return;
-  Value result = call.run.resolve(call.run.call(module, std::move(*given), call.place));
+  if (!module || !loss_of || !at || !stages || *at < 0 || *at >= *stages) return false;
+  Value result;
+  if (pipe) {
+    result = result_of_stage(call, pipe, static_cast<std::size_t>(*at));
+  } else {
+    auto given = given_to_stage(call, stage, *at, parts);
+    if (!given) return false;
+    result = call.run.resolve(call.run.call(module, std::move(*given), call.place));
+  }
   interpreter::Arguments gradient;
   if (*at + 1 == *stages) {
     const Value target = call.at(0) ? first_of_parts(call, call.at(0), parts) : Value{};
-    if (!target) return;
+    if (!target) return false;
     result = call.run.resolve(call.run.call(loss_of, {{result, target}, {}, false}, call.place));
-  } else if (result.is(Kind::tensor)) {
+  } else {
+    note_sent(call, *at, result);
+    if (result.is(Kind::tuple) && !result.as<values::Tuple>()->items.empty())
+      result = call.run.resolve(result.as<values::Tuple>()->items.front());
     // The next stage sends it.
-    gradient.positional.push_back(
-        call.run.call(call.run.library_symbol("torch.zeros_like"), {{result}, {}, false}, call.place));
+    if (result.is(Kind::tensor))
+      gradient.positional.push_back(
+          call.run.call(call.run.library_symbol("torch.zeros_like"), {{result}, {}, false}, call.place));
   }
-  if (!result.is(Kind::tensor)) return;
+  if (!result.is(Kind::tensor)) return false;
   auto* backward = call.run.heap().make<values::Bound>();
   backward->self = result;
   backward->function = call.run.library_symbol("torch.Tensor.backward");
   call.run.call(Value::of(Kind::bound, backward), std::move(gradient), call.place);
+  return true;
+}
+void run_microbatch(Call& call) {
+  const Value parts = kept(call, values::PipelineState::microbatches),
+              loss_of = attribute_of(call, call.self, "_loss_fn"),
+              several = attribute_of(call, call.self, "_stages");
+  if (!positive(call, parts)) return;
+  if (!several) {
+    run_stage(call, attribute_of(call, call.self, "_stage"), loss_of, parts);
+    return;
+  }
+  const auto stages = call.run.elements(several, call.place);
+  if (stages)
+    for (const Value& each : *stages)
+      if (!run_stage(call, call.run.resolve(each), loss_of, parts)) return;
 }
 template <bool trains> Value step(Call& call) {
   judge_batch(call);
@@ -166,38 +246,6 @@ template <bool trains> Value step(Call& call) {
   call.arguments[2] = call.run.heap().boolean(
       alone.is(Kind::boolean) && call.run.symbols().decide(alone.condition()) == Answer::no);
   return unknown_of(call);
-}
-
-// pipeline(module, mb_args, mb_kwargs, split_spec, split_policy): the module is traced, and cut at the
-// submodules that are named.
-Value traced(Call& call) {
-  Instance* pipe = call.run.make_native("torch.distributed.pipelining.Pipe", call.place);
-  pipe->open = true;
-  const Value module = call.run.resolve(call.at(0)), cuts = call.run.resolve(call.at(3));
-  if (!cuts.is(Kind::dict) || values::Heap::dict_state(cuts)->open) return Value::of(Kind::instance, pipe);
-  const auto& items = values::Heap::dict_state(cuts)->items;
-  keep(call.run, *pipe, values::PipelineState::stages,
-      call.run.heap().integer(static_cast<std::int64_t>(items.size() + 1)));
-  const Instance* object = module.is(Kind::instance) ? module.as<Instance>() : nullptr;
-  if (!object || !object->cls || object->cls->open || object->open || object->symbolic)
-    return Value::of(Kind::instance, pipe);
-  for (const auto& [key, value] : std::vector(items)) {
-    if (!key.is(Kind::string)) continue;
-    const std::string_view first = key.text().substr(0, key.text().find('.'));
-    if (call.run.attribute_or_none(module, Name(first), call.place)) continue;
-    refuse_pipeline(call, why<Reason::split_of_module>(key.text(), first));
-    break;
-  }
-  return Value::of(Kind::instance, pipe);
-}
-Value built_stage(Call& call) {
-  Instance* stage = call.run.make_native("torch.distributed.pipelining.PipelineStage", call.place);
-  stage->open = true;
-  const Value stages = kept(call, values::PipelineState::stages);
-  if (stages) keep(call.run, *stage, values::PipelineState::stages, stages);
-  if (const Value group = call.run.resolve(call.at(2)); group && !group.is(Kind::none))
-    keep(call.run, *stage, values::GroupState::group, group);
-  return Value::of(Kind::instance, stage);
 }
 
 constexpr Collective pipeline_collectives[] = {
@@ -225,11 +273,6 @@ std::vector<Row> pipeline_rows() {
       row("torch.distributed.pipelining.PipelineStage", class_,
           "submodule, stage_index, num_stages, device, input_args=None, output_args=None, group=None, **options",
           made_stage),
-      row("torch.distributed.pipelining.pipeline", function,
-          "module, mb_args, mb_kwargs=None, split_spec=None, split_policy=None", traced),
-      row("torch.distributed.pipelining.Pipe", class_, "*arguments, **options", nullptr),
-      row("torch.distributed.pipelining.Pipe.build_stage", method, "stage_index, device, group=None",
-          built_stage),
       row("torch.distributed.pipelining.$Schedule", class_, "*arguments, **options", nullptr),
   };
   for (const std::string_view path :
@@ -241,6 +284,7 @@ std::vector<Row> pipeline_rows() {
           "torch.distributed.pipelining.ScheduleDualPipeV"})
     rows.push_back(row(path, class_, "stages, n_microbatches, loss_fn=None, *more, **options", made_schedule,
         "torch.distributed.pipelining.$Schedule"));
+  for (Row& traced : traced_pipeline_rows()) rows.push_back(std::move(traced));
   for (const Collective& collective : pipeline_collectives) rows.push_back(row_of(collective));
   return rows;
 }

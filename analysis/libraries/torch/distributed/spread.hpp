@@ -28,6 +28,14 @@ std::vector<Row> mesh_rows();
 std::vector<Row> spread_rows();
 std::vector<Row> plan_rows();
 std::vector<Row> pipeline_rows();
+std::vector<Row> traced_pipeline_rows();
+
+void refuse_pipeline(Call& call, interpreter::Refusal refusal);
+// What a stage is given by another one: it has no history, and its gradient is sent back.
+Value received_of_stage(
+    Call& call, Shape shape, Dtype dtype, const values::Device* device, bool has_gradient);
+// Of the stages that a traced module was cut into, what this one makes of a microbatch; absent: not known.
+Value result_of_stage(Call& call, Value pipe, std::size_t at);
 
 // Is it known to be spread? Each rank then has a part of it, or all of it.
 bool is_spread(const TensorState& state);
