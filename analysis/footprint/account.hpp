@@ -102,6 +102,7 @@ private:
   void add_kept_by_names(StepAccount& step) const;
   void add_kept_for_others(StepAccount& step) const;
   void stand_beside(StepAccount& step, const Graph& all) const;
+  void add_leaves_of_named(StepAccount& step, const Graph& all) const;
   void note_passed(const interpreter::OperationEvent& event);
   void mark_trained(const Graph& graph);
   void find_reach();

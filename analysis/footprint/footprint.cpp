@@ -3,6 +3,7 @@
 #include "footprint/account.hpp"
 #include "footprint/advice.hpp"
 #include "footprint/besides.hpp"
+#include "footprint/gradients.hpp"
 #include "footprint/order.hpp"
 #include "footprint/unseen.hpp"
 #include "libraries/table/names.hpp"
@@ -428,7 +429,33 @@ private:
       }
     };
     count(count, all.nodes());
+    // Of a gradient that was asked for, what ran in front of it: its own operations need not read all of
+    // that.
+    std::unordered_set<const Producer*> counted;
+    for (const Node& node : all.nodes()) counted.insert(node.made);
+    for (const TensorState* outputs : asked_of(all)) {
+      const Graph front(record_, *outputs, account_.held(), options_.device, true);
+      for (const Node& node : front.nodes()) {
+        if (!counted.insert(node.made).second || !is_of_step(node)) continue;
+        bool unknown = false;
+        step.flops += number(forward_flops(front, node, unknown), step.flops_at_least);
+        step.flops_at_least = step.flops_at_least || unknown;
+      }
+    }
     if (leaves_layers_out(seen)) step.flops_at_least = true;
+  }
+
+  // What the gradients of the graph were asked of.
+  std::vector<const TensorState*> asked_of(const Graph& graph) const {
+    std::vector<const TensorState*> all;
+    for (const Node& node : graph.nodes())
+      for (const auto* list : {&node.made->states, &node.made->listed})
+        for (const TensorState* state : *list)
+          if (state && is_asked_gradient(*state))
+            if (const TensorState* outputs = only_tensor(record_, argument(*state->made, "outputs"));
+                outputs && std::ranges::find(all, outputs) == all.end())
+              all.push_back(outputs);
+    return all;
   }
 
   void note_open(const Bytes& bytes) {

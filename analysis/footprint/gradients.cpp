@@ -82,6 +82,8 @@ bool is_alike(const Shape& a, const Shape& b) {
       std::ranges::equal(a.dims, b.dims, {}, &values::Dim::size, &values::Dim::size);
 }
 
+}  // namespace
+
 const TensorState* only_tensor(const Record& record, Value given) {
   given = decided(record, given);
   if (given.is(Kind::list) || given.is(Kind::tuple)) {
@@ -91,8 +93,6 @@ const TensorState* only_tensor(const Record& record, Value given) {
   }
   return given.is(Kind::tensor) ? given.as<values::Tensor>()->now() : nullptr;
 }
-
-}  // namespace
 
 std::optional<std::string_view> keeping_of_gradient(const Producer& made) {
   if (!made.row->path.starts_with(home)) return std::nullopt;

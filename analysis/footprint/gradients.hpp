@@ -43,6 +43,8 @@ private:
 inline bool is_asked_gradient(const TensorState& state) {
   return state.made && state.made->row->operation == values::Operation::gradient_asked;
 }
+// The tensor, or the one in a list of one; null: there are others.
+const TensorState* only_tensor(const Record& record, Value given);
 // Of an operation that only backwards have: what it keeps for its own; nullopt: it is another one.
 std::optional<std::string_view> keeping_of_gradient(const Producer& made);
 // Of a convolution's input or weight: its operands are the gradient, the input and the weight.

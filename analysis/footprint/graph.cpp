@@ -79,6 +79,14 @@ bool is_evaluated(const Record& record, const Producer& made) {
 }
 
 bool is_checkpoint(const Producer& made) { return made.row->path.starts_with("torch.utils.checkpoint."); }
+bool begins_history(const Node& node) {
+  const auto has_none = [](const TensorState* state) {
+    return !state || state->requires_grad == values::Known::no;
+  };
+  return !node.results.empty() && node.results.front()->requires_grad == values::Known::yes &&
+      !layer_of(*node.made) && node.made->row->op && std::ranges::all_of(node.made->states, has_none) &&
+      std::ranges::all_of(node.made->listed, has_none);
+}
 bool is_own_function(const Producer& made) { return made.row->path == "torch.autograd.Function.apply"; }
 bool is_kept_gradient(const Record& record, const Producer& made) {
   const Value kept = decided(record, argument(made, "create_graph"));

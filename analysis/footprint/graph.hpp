@@ -130,6 +130,8 @@ bool shares_memory(const Record& record, const Producer& made, const TensorState
 // Does it compute anew what it writes into the memory of what it was given?
 bool is_in_place(const Record& record, const Producer& made);
 bool is_checkpoint(const Producer& made);
+// Does its result require a gradient, and nothing that went in? A backward leaves it one.
+bool begins_history(const Node& node);
 // Of a function whose backward is the program's own: `listed` is what it keeps.
 bool is_own_function(const Producer& made);
 // A gradient that may have a history of its own: what its backward keeps is not known.

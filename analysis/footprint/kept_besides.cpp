@@ -107,6 +107,29 @@ void Account::add_kept_for_others(StepAccount& step) const {
   }
 }
 
+// A loss that has a name still has the tensors with which its history begins, and those their gradients.
+void Account::add_leaves_of_named(StepAccount& step, const Graph& all) const {
+  const std::vector<const TensorState*> named = step.with_names();
+  std::unordered_set<Storage, StorageHash> seen;
+  Bytes gradients;
+  for (const StepAccount& other : steps_) {
+    const void* loss = identity(other.backward->self_state());
+    if (&other == &step || other.loop != step.loop || !other.graph->complete() ||
+        std::ranges::none_of(named, [&](const TensorState* state) { return identity(state) == loss; }))
+      continue;
+    for (const Node& node : other.graph->nodes()) {
+      if (!begins_history(node) || node.results.empty()) continue;
+      const TensorState& base = all.base(*node.results.front());
+      if (!base.made || all.held(base) || !seen.insert(all.storage(base)).second) continue;
+      Saved leaf{all.storage(base), {}, "result"};
+      leaf.bytes.add(record_.symbols, all.bytes(base));
+      gradients.add(record_.symbols, leaf.bytes);
+      step.standing.named.emplace_back(std::move(leaf), base.made);
+    }
+  }
+  step.standing.during.push_back({"gradients of tensors that are no parameters", gradients});
+}
+
 // In the storages of the graph that has the operations too through which no gradient goes.
 void Account::stand_beside(StepAccount& step, const Graph& all) const {
   for (const Node& node : step.beside)
@@ -124,6 +147,7 @@ void Account::stand_beside(StepAccount& step, const Graph& all) const {
     named.bytes.add(record_.symbols, all.bytes(base));
     step.standing.named.emplace_back(std::move(named), base.made);
   }
+  add_leaves_of_named(step, all);
   step.standing.graph_stays = std::ranges::none_of(
       passed_, [&](const auto& each) { return each.first == step.backward; });
 }

@@ -60,23 +60,16 @@ public:
     }
     return std::move(made_);
   }
-  std::vector<Turn> interleaved(std::int64_t per_hop, bool keeps_weights) {
+  std::vector<Turn> interleaved() {
     const std::int64_t rounds = std::max<std::int64_t>(1, all_ / world_), in_round = all_ / rounds,
                        each = all_ * stages_;
     if (all_ % rounds != 0) return {};
-    const std::int64_t first = std::min((stages_ - 1) * in_round + per_hop * (world_ - 1 - rank_), each);
-    const auto backward_stage = [&](std::int64_t at) { return stages_ - 1 - at / in_round % stages_; };
-    std::int64_t weights = 0;
+    const std::int64_t first = std::min((stages_ - 1) * in_round + 2 * (world_ - 1 - rank_), each);
     for (std::int64_t at = 0; at < first; ++at) add(at / in_round % stages_, true);
     for (std::int64_t at = 0; at < each; ++at) {
       if (at + first < each) add((at + first) / in_round % stages_, true);
-      // One that only computes what it sends back keeps all until the gradients of weights are computed.
-      if (!keeps_weights)
-        add(backward_stage(at), false);
-      else if (at >= rank_)
-        add(backward_stage(weights++), false);
+      add(stages_ - 1 - at / in_round % stages_, false);
     }
-    for (; weights < each && keeps_weights; ++weights) add(backward_stage(weights), false);
     return std::move(made_);
   }
 
@@ -107,8 +100,7 @@ std::vector<Turn> turns_of(const Record& record, const Instance& schedule,
   };
   if (is("ScheduleGPipe") || is("ScheduleLoopedBFS")) return turns.filled();
   if (is("Schedule1F1B")) return turns.alternating();
-  if (is("ScheduleInterleaved1F1B")) return turns.interleaved(2, false);
-  if (is("ScheduleInterleavedZeroBubble")) return turns.interleaved(1, true);
+  if (is("ScheduleInterleaved1F1B")) return turns.interleaved();
   return {};
 }
 

@@ -19,6 +19,7 @@ void StandingMemory::add(symbolic::Context& s, const std::string& what, const By
 
 namespace {
 
+constexpr const char* of_leaves = "gradients of tensors that are no parameters";
 constexpr const char* of_copies = "gradients of tensors that only the optimizer has";
 
 // What hands its gradient on as it got it.
@@ -59,6 +60,7 @@ public:
     now_ = base;
     for (const auto& [what, bytes] : standing_.during) now_ += number(bytes);
     now_ += number(standing_.gradients_before);
+    if (keeps_leaves()) now_ += leaves_left_ = number_of_leaves();
     if (standing_.copy_gradients_stay) now_ += number(standing_.copy_gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the iteration before.
@@ -73,12 +75,14 @@ public:
     Bytes named, waiting;
     for (const auto& [storage, block] : blocks_)
       if (block.alive) (block.savers > 0 ? waiting : named).add(s_, block.bytes);
+    const Bytes& leaves = leaf_gradients_;
     if (const std::int64_t then = base + number(named) + number(waiting) + number(standing_.gradients) +
-            number(standing_.copy_gradients) + number(standing_.temporary);
+            number(leaves) + number(standing_.copy_gradients) + number(standing_.temporary);
         then > best_) {
       peak_ = {};
       peak_.moment = "optimizer";
       part("gradients of parameters", {}, standing_.gradients);
+      part(of_leaves, {}, leaves);
       part(of_copies, {}, standing_.copy_gradients);
       part("temporaries of the optimizer", {}, standing_.temporary);
       part("kept for a later backward", {}, waiting);
@@ -172,6 +176,16 @@ private:
 
   StorageLife& block_of(const Storage& storage) { return blocks_[storage]; }
 
+  // Where the loss has a name, the tensors with which its history begins have their gradients as long.
+  bool keeps_leaves() const { return !timed_.empty() && timed_.back().is_named; }
+  std::int64_t number_of_leaves() {
+    std::int64_t all = 0;
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
+      if (timed_[i].has_gradient && timed_[i].is_new && begins_history(graph_.nodes()[i]))
+        all += result_bytes(i);
+    return all;
+  }
+
   void make(StorageLife& block) {
     if (block.alive) return;
     block.alive = true;
@@ -199,6 +213,7 @@ private:
     }
     for (auto& [storage, block] : blocks_)
       if (block.left) block.left = false, now_ -= block.number;
+    now_ -= std::exchange(leaves_left_, 0);
   }
 
   void backward() {
@@ -237,9 +252,13 @@ private:
       for (const Saved& saved : timed_[i].saving.kept)
         if (!saved.held && !standing_.graph_stays)
           if (StorageLife& block = blocks_.at(saved.storage); --block.savers == 0) drop(block);
-      if (of[i] >= 0)
-        if (Gradient& done = gradients_[static_cast<std::size_t>(of[i])]; --done.users == 0)
-          now_ -= done.number;
+      if (of[i] < 0) continue;
+      Gradient& done = gradients_[static_cast<std::size_t>(of[i])];
+      if (--done.users > 0) continue;
+      if (keeps_leaves() && begins_history(node))
+        leaf_gradients_.add(s_, done.bytes);
+      else
+        now_ -= done.number;
     }
   }
 
@@ -330,6 +349,9 @@ private:
     Bytes gradients = in_backward_ ? standing_.gradients_kept : standing_.gradients_before;
     gradients.add(s_, parameter_gradients_);
     part("gradients of parameters", {}, gradients);
+    Bytes of_tensors = leaf_gradients_;
+    of_tensors.add(leaves_left_);
+    part(of_leaves, {}, of_tensors);
     if (standing_.copy_gradients_stay) part(of_copies, {}, standing_.copy_gradients);
     Bytes left;
     for (const auto& [storage, block] : blocks_)
@@ -357,6 +379,8 @@ private:
   std::vector<Gradient> gradients_;
   std::unordered_map<const Held*, std::int64_t> done_;
   Bytes parameter_gradients_;
+  Bytes leaf_gradients_;
+  std::int64_t leaves_left_ = 0;  // by the iteration before
   Bytes again_;                   // of the checkpointed region whose backward runs
   Bytes temporary_;               // of the operation whose backward runs
   std::int64_t accumulated_ = 0;  // gradients of its parameters that are added to others
