@@ -80,8 +80,8 @@ public:
       if (wanted(mine, beside)) change(mine.name, own(i), beside);
     }
   }
-  // Of those that only the other list has, `made` is taken in.
-  template <class Made> void take_missing(const Variables& other, const Made& made) {
+  // Of those that only the other list has, what `convert` makes of them is taken in.
+  template <class Convert> void take_missing(const Variables& other, const Convert& convert) {
     if (shares_all(other)) return;
     std::vector<const NamedVariable*> missing;
     auto mine = list_->begin();
@@ -90,7 +90,7 @@ public:
       if (mine == list_->end() || (*mine != each && (*mine)->name != each->name))
         missing.push_back(each.get());
     }
-    for (const NamedVariable* each : missing) (*this)[each->name] = made(each->variable);
+    for (const NamedVariable* each : missing) (*this)[each->name] = convert(each->variable);
   }
 
 private:

@@ -203,7 +203,9 @@ struct MovedName {
 struct LossInfo {
   std::string_view name;  // "CrossEntropyLoss"
   Outcome takes = Outcome::none;
-  Outcome repeats = Outcome::none;  // it computes this itself
+  Outcome repeats = Outcome::none;                     // it computes this itself
+  bool of_classes = false;                             // of scores and classes, one for each position
+  std::string_view scores_function{}, scores_class{};  // the same loss of scores, where it takes none itself
 };
 
 // A default of a signature.
@@ -308,7 +310,9 @@ struct Call {
   values::Place place;
   std::size_t after = 0;  // of the arguments given by place: how many are known to follow `*unknown`
   Value at(std::size_t i) const { return i < arguments.size() ? arguments[i] : Value{}; }
+  std::string without_arguments() const;  // "torch.cuda.is_available()"
 };
+inline std::string Call::without_arguments() const { return std::string(row.path) + "()"; }
 
 // A name that programs give to a value with a role: `local_rank`, `is_main_process`.
 struct Presumption {

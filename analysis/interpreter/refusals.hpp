@@ -216,7 +216,7 @@ struct NoBroadcast {
 };
 // A shape that cannot be made the other one: written, copied or broadcast into it.
 struct DoesNotFit {
-  enum class Act : std::uint8_t { broadcast, copy, write, write_result } act{};
+  enum class Action : std::uint8_t { broadcast, copy, write, write_result } action{};
   std::string operand;
   values::Shape shape;
   std::string into;

@@ -30,8 +30,8 @@ std::string when(std::string words) { return words.empty() ? words : " when " + 
 
 std::string in_words(const Record& record, symbolic::Cond condition) {
   const symbolic::Context& symbols = record.symbols;
+  if (!symbols.is_named(condition)) return {};
   std::string text = symbols.text(condition);
-  if (!condition || text.empty() || text.find('?') != std::string::npos) return {};
   const Form form = symbols.form(condition);
   if (form == Form::conjunction) {
     text.clear();

@@ -1,18 +1,11 @@
 #include "rules/losses.hpp"
 
-#include <algorithm>
-
 namespace stepzero::rules {
 
 const values::LossInfo* loss_of(const Producer& made) {
   if (made.row->loss) return made.row->loss;
   const auto* layer = made.self.is(values::Kind::instance) ? made.self.as<values::Instance>() : nullptr;
   return layer && layer->native && layer->native->row ? layer->native->row->loss : nullptr;
-}
-
-bool is_of_classes(const values::LossInfo& loss) {
-  constexpr std::string_view names[] = {"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"};
-  return std::ranges::find(names, loss.name) != std::end(names);
 }
 
 LossReduction reduction_of(Value given) {

@@ -7,8 +7,6 @@ namespace stepzero::rules {
 
 // The loss that computed a tensor, by a function or by the forward of a module; null if none did.
 const values::LossInfo* loss_of(const Producer& made);
-// Is it of scores and classes, one for each position?
-bool is_of_classes(const values::LossInfo& loss);
 
 // What a loss makes of its numbers, one for each sample, as its argument `reduction` says.
 enum class LossReduction : std::uint8_t { mean, sum, none, unknown };

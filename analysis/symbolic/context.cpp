@@ -301,6 +301,7 @@ Answer Context::decide(Cond a) const {
 }
 Sharing Context::sharing(Cond a) const { return a ? a->sharing : Sharing::local; }
 std::string Context::text(Cond a) const { return a ? State::text(a) : "?"; }
+bool Context::is_named(Cond a) const { return a && State::text(a).find(State::unnamed) == std::string::npos; }
 
 Answer Context::evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> truths) const {
   return a ? state_->evaluate(a, values, truths) : Answer::unknown;

@@ -154,6 +154,7 @@ public:
   Answer decide(Cond a) const;
   Sharing sharing(Cond a) const;
   std::string text(Cond a) const;  // "rank == 0 and epoch % 10 == 0", as it was first written
+  bool is_named(Cond a) const;     // does its text name all that it asks for? "? > begin" tells nobody when
   // The truth for given atoms and, for opaque parts, given truths; unknown if it depends on anything else.
   // Does not look at the facts.
   struct Truth {

@@ -466,6 +466,7 @@ struct Context::State {
   Answer evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> given);
 
   // ------------------------------------------------------------ text (text.cpp)
+  static constexpr char unnamed = '?';  // stands for what has no name
   static std::string text(Int a);
   static std::string text(Cond a);
 };

@@ -89,8 +89,8 @@ struct InternalRow {
   static constexpr KeyPrefix asks_ndim{
       "$asks_ndim."};  // … and a method of arrays that gives their number of dimensions
   static constexpr KeyPrefix sized{"$sized."};  // … and one that says the size alone: `Tensor["B", 768]`
-  static constexpr KeyPrefix described{
-      "$described."};  // … and the name of an annotation that says shape and kind: jaxtyping's `Float`
+  static constexpr KeyPrefix shape_annotation{
+      "$shape_annotation."};  // … and the name of an annotation that says shape and kind: jaxtyping's `Float`
   static constexpr KeyPrefix keeps_size{"$keeps_size."};  // … and a name that programs give to activations
   static constexpr KeyPrefix keeps_size_in_a_row{"$keeps_size_in_a_row."};  // … to norms and the like as well
   static constexpr KeyPrefix settings{"$settings."};  // … and a class of configurations: its defaults

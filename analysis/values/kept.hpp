@@ -271,8 +271,8 @@ struct UnknownState {
   static constexpr KeptKey learned{"$learned"};  // the shape that was found out of it
   static constexpr KeptKey one_of{
       "$one_of"};  // a tuple: the functions, or objects, that it may be or was made of
-  static constexpr KeptKey declared{
-      "$declared"};  // the class that an annotation gives it; None: one that is not known
+  static constexpr KeptKey annotated{
+      "$annotated"};  // the class that an annotation gives it; None: one that is not known
   static constexpr KeptKey imported{
       "$imported"};  // the module that it was imported from; None where that is not known
   static constexpr KeptKey keeps_size{

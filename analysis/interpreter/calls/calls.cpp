@@ -69,7 +69,7 @@ Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function,
     if (path.empty()) continue;
     const Value object = run.resolve(value_of(*access.object));
     if (!object.is(Kind::unknown) ||
-        object.as<values::Unknown>()->attributes.find(Name(values::UnknownState::declared)))
+        object.as<values::Unknown>()->attributes.find(Name(values::UnknownState::annotated)))
       return {};
     auto* bound = run.heap().make<values::Bound>();
     bound->self = object;

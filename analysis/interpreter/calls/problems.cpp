@@ -145,8 +145,8 @@ static bool is_denied(symbolic::Context& symbols, Cond condition, std::span<cons
       : std::vector<Cond>{condition};
   return std::ranges::any_of(parts, [&](Cond part) {
     if (symbols.sharing(part) != Sharing::uniform) return false;
+    if (!symbols.is_named(part)) return false;  // what has no name may be another question
     const std::string opposite = symbols.text(symbols.logical_not(part));
-    if (opposite.find('?') != std::string::npos) return false;  // what has no name may be another question
     const auto says_so = [&](Cond each) { return each != part && symbols.text(each) == opposite; };
     return std::ranges::any_of(taken, says_so) || std::ranges::any_of(parts, says_so);
   });

@@ -417,14 +417,14 @@ Value ObjectModel::Attribute::of_unknown(values::Unknown& object) {
     std::string_view called = object.name;
     called.remove_prefix(std::min(called.find_last_of('.') + 1, called.size()));
     called.remove_prefix(std::min(called.find_first_not_of('_'), called.size()));
-    return called.empty() || !run.calling_ || object.attributes.find(Name(values::UnknownState::declared))
+    return called.empty() || !run.calling_ || object.attributes.find(Name(values::UnknownState::annotated))
         ? std::string_view{}
         : run.library_.presume_method(std::string(called) + "." + std::string(name.text()));
   };
   // An object of a class of the program has the methods of that class, though tensors have some of these
   // names.
   const auto is_of_own_class = [&] {
-    const Value declared = object.attributes.value(Name(values::UnknownState::declared));
+    const Value declared = object.attributes.value(Name(values::UnknownState::annotated));
     const auto* native = declared.is(Kind::class_) ? declared.as<values::Class>()->native : nullptr;
     return declared.is(Kind::class_) && (!native || native->path != run.library_.types().tensor);
   };

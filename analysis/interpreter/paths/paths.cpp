@@ -255,6 +255,7 @@ bool differ_somewhere(symbolic::Context& symbols, symbolic::Int a, symbolic::Int
   constexpr std::int64_t many_divide = 27'720;
   for (const std::int64_t first : {std::int64_t{1}, many_divide, many_divide * 26}) {
     std::vector<symbolic::Assignment> tried;
+    tried.reserve(atoms.size());
     for (const symbolic::Int atom : atoms) tried.push_back({atom, first});
     if (symbols.evaluate(condition, tried) == Answer::yes && symbols.evaluate(equal, tried) == Answer::no)
       return true;
@@ -348,13 +349,13 @@ Flow Interpreter::merge_exits(
 
 namespace {
 // Of tensors that a collective made the same, whichever of them it was given: one that stands for all.
-Value agreed(Value value) {
+Value same_on_both_sides(Value value) {
   const auto* choice = value.as<values::Choice>();
-  const Value yes = choice->yes.is(values::Kind::choice) ? agreed(choice->yes) : choice->yes;
+  const Value yes = choice->yes.is(values::Kind::choice) ? same_on_both_sides(choice->yes) : choice->yes;
   if (!yes.is(values::Kind::tensor)) return {};
   const values::TensorState& one = *yes.as<values::Tensor>()->now();
   if (!one.made || !one.made->row || !one.made->row->collective) return {};
-  const Value no = choice->no.is(values::Kind::choice) ? agreed(choice->no) : choice->no;
+  const Value no = choice->no.is(values::Kind::choice) ? same_on_both_sides(choice->no) : choice->no;
   if (!no.is(values::Kind::tensor)) return {};
   const values::TensorState& other = *no.as<values::Tensor>()->now();
   return one.made == other.made && one.dtype == other.dtype && same_shape(one.shape, other.shape) ? yes
@@ -375,7 +376,7 @@ Value Interpreter::decided(Value value) {
       value = choice->no;
     else if (!choice->no)
       value = choice->yes;
-    else if (const Value one = agreed(value))
+    else if (const Value one = same_on_both_sides(value))
       return one;
     else
       return value;

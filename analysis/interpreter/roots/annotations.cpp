@@ -80,7 +80,7 @@ std::optional<Annotated> annotated(const Library& library, const Expr& annotatio
   if (access.index->kind != ExprKind::tuple) return std::nullopt;
   const auto parts = as<TupleExpr>(*access.index).elements;
   Annotated made;
-  if (library.find(values::InternalRow::described + name)) {
+  if (library.find(values::InternalRow::shape_annotation + name)) {
     if (parts.size() != 2 || last_name(*parts[0]) != values::last_name(library.types().tensor) ||
         parts[1]->kind != ExprKind::string)
       return std::nullopt;

@@ -308,7 +308,7 @@ Value RootRunner::symbolic_parameter(
       made.as<values::Unknown>()->default_value = numbers_by_default(*cls, born);
   // Of what is declared to be something else its name says nothing.
   if (made.is(Kind::unknown) && parameter.annotation)
-    heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::declared)).value =
+    heap().slot_of(made.as<values::Unknown>()->attributes, Name(values::UnknownState::annotated)).value =
         class_of_annotation(run_, function.closure, parameter.annotation);
   return made;
 }

@@ -435,7 +435,7 @@ Value run_shape_function(Call& call, Op& op) {
         same = op.equal(into->shape.dims[i], from->shape.dims[i]) != Answer::no;
       if (!same)
         return op.fail(ProblemKind::broadcast,
-            interpreter::DoesNotFit{interpreter::DoesNotFit::Act::write_result, {}, from->shape,
+            interpreter::DoesNotFit{interpreter::DoesNotFit::Action::write_result, {}, from->shape,
                 op.name(call.row.parameters[0].text()), into->shape});
     }
     if (into && from && into->dtype != Dtype::unknown && from->dtype != Dtype::unknown &&

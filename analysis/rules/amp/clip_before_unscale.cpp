@@ -73,7 +73,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::clip_scaled && violation.typo != ViolationKind::read_scaled)
+    if (violation.kind != ViolationKind::clip_scaled && violation.kind != ViolationKind::read_scaled)
       continue;
     // Who writes gradients may undo the scale, too; but not where unscale_ comes to do it after all, and not
     // by a limit.
@@ -86,7 +86,7 @@ void check(const Record& record, Report& report) {
     if (!weight || !once(violation.event->place)) continue;
     const std::string scaler = violation.scale ? object_text(record, *violation.scale, "scaler") : "scaler";
     std::string optimizer = optimizer_text(record, violation);
-    const bool clips = violation.typo == ViolationKind::clip_scaled;
+    const bool clips = violation.kind == ViolationKind::clip_scaled;
     Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         std::string(clips ? "The gradients are clipped" : "The size of the gradients is read") +
             " while they are still multiplied by the loss scale (65,536 at first)" + weight->when +

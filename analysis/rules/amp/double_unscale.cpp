@@ -17,8 +17,8 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const OrderViolation& violation : training.violations()) {
-    const bool twice = violation.typo == ViolationKind::unscale_twice;
-    if (!twice && violation.typo != ViolationKind::unscale_after_step) continue;
+    const bool twice = violation.kind == ViolationKind::unscale_twice;
+    if (!twice && violation.kind != ViolationKind::unscale_after_step) continue;
     const auto weight = severity_under(record, violation, *violation.event);
     if (!weight || !once(violation.event->place)) continue;
     const std::string scaler = object_text(record, *violation.event, "the scaler");

@@ -120,7 +120,7 @@ void look_for_late(const Record& record, const TrainingRoot& training_root, Repo
 // Two steps on one way, as of two methods of a trainer of which one forgets the update.
 void look_for_steps_in_a_row(const Record& record, const Training& training, Report& report, Once& once) {
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::step_twice) continue;
+    if (violation.kind != ViolationKind::step_twice) continue;
     const auto weight = severity_under(record, violation, *violation.event);
     if (!weight || !once(violation.event->place)) continue;
     const std::string text = object_text(record, *violation.event, "the scaler");

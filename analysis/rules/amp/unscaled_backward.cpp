@@ -63,7 +63,7 @@ void check(const Record& record, Report& report) {
     if (!training_root.handed_over && !training_root.root->truncated)
       look_for_unused(record, training_root, report, once);
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::plain_backward) continue;
+    if (violation.kind != ViolationKind::plain_backward) continue;
     auto weight = severity_under(record, violation, *violation.later);
     if (!weight || !once(violation.event->place)) continue;
     // What unseen code gives may be scaled there, in a program that scales others.

@@ -56,8 +56,8 @@ bool is_option(const Record& record, const Turn& turn) {
   if (!condition || record.unseen.contains(condition) ||
       record.symbols.sharing(condition) != symbolic::Sharing::uniform)
     return false;
-  const std::string text = record.symbols.text(condition);
-  return !text.empty() && text.find('?') == std::string::npos && !says(text, Says::found_in_gradients);
+  return record.symbols.is_named(condition) &&
+      !says(record.symbols.text(condition), Says::found_in_gradients);
 }
 
 // A function that is given a scaler updates it beside a step of its own, and nothing in it goes through the
@@ -152,8 +152,8 @@ bool hides_the_scale(const OrderViolation& violation) {
 void check(const Record& record, Report& report) {
   Once once;
   for (const OrderViolation& violation : Training::of(record).violations()) {
-    const bool past = violation.typo == ViolationKind::step_past_scaler;
-    if (!past && violation.typo != ViolationKind::plain_step) continue;
+    const bool past = violation.kind == ViolationKind::step_past_scaler;
+    if (!past && violation.kind != ViolationKind::plain_step) continue;
     const OperationEvent& step = *violation.event;
     // After a condition of its own the program may look for inf and nan itself.
     if (past && stands_under_more(record, *violation.training_root, step, *violation.before)) continue;

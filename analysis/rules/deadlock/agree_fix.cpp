@@ -2,6 +2,7 @@
 // before leaving.
 #include "rules/deadlock/fixes.hpp"
 #include "rules/imports.hpp"
+#include "rules/job_devices.hpp"
 
 #include <algorithm>
 
@@ -61,10 +62,7 @@ std::string device_of(const Record& record, const SourceLines& source, std::uint
       bound = bound || (target->kind == ExprKind::name && as<NameExpr>(*target).id == device);
   });
   if (bound) return ", device=device";
-  const std::string& whole = record.chunks[chunk].module->text->bytes();
-  if (whole.find("nccl") != std::string::npos || whole.find("cuda") != std::string::npos)
-    return ", device=\"cuda\"";
-  return {};
+  return computes_on_gpus(record) ? ", device=\"cuda\"" : "";
 }
 
 std::string fresh_name(const Record& record, std::uint32_t chunk, const std::string& base) {

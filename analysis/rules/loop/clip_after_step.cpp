@@ -24,8 +24,8 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const OrderViolation& violation : training.violations()) {
-    const bool after = violation.typo == ViolationKind::clipped_late;
-    if ((!after && violation.typo != ViolationKind::clipped_early) || only_measures(*violation.event) ||
+    const bool after = violation.kind == ViolationKind::clipped_late;
+    if ((!after && violation.kind != ViolationKind::clipped_early) || only_measures(*violation.event) ||
         by_hand(*violation.training_root, *violation.event) || !once(violation.event->place))
       continue;
     const ConditionalSeverity weight = severity_under(record, violation);

@@ -19,35 +19,20 @@ std::string_view text(Outcome outcome) {
   }
 }
 
-// A loss that does not take scores, and the one that does.
-struct ForScores {
-  std::string_view loss, function, class_name;
-};
-constexpr ForScores for_scores[] = {
-    {"NLLLoss", "cross_entropy", "CrossEntropyLoss"},
-    {"nll_loss", "cross_entropy", "CrossEntropyLoss"},
-    {"BCELoss", "binary_cross_entropy_with_logits", "BCEWithLogitsLoss"},
-    {"binary_cross_entropy", "binary_cross_entropy_with_logits", "BCEWithLogitsLoss"},
-};
-const ForScores* for_scores_of(std::string_view loss) {
-  for (const ForScores& each : for_scores)
-    if (each.loss == loss) return &each;
-  return nullptr;
-}
-
 // The call of the function by its name becomes one of the function that takes scores.
 void offer_scores(const Record& record, const Report& report, const OperationEvent& event, Finding& finding) {
   if (!event.expr || !record.in_file(event.place)) return;
   const Place function{event.place.chunk, event.expr->function->span};
   const std::string written(record.text(function));
   const auto dot = written.rfind('.');
-  const ForScores* instead = for_scores_of(event.row->loss->name);
-  if (!instead || dot == std::string::npos || written.substr(dot + 1) != instead->loss) return;
+  const values::LossInfo& loss = *event.row->loss;
+  if (loss.scores_function.empty() || dot == std::string::npos || written.substr(dot + 1) != loss.name)
+    return;
   Fix fix;
-  fix.title = "Use " + std::string(instead->function);
+  fix.title = "Use " + std::string(loss.scores_function);
   fix.preferred = true;
   fix.edits.push_back(
-      {report.location(function), written.substr(0, dot + 1) + std::string(instead->function)});
+      {report.location(function), written.substr(0, dot + 1) + std::string(loss.scores_function)});
   finding.fixes.push_back(std::move(fix));
 }
 
@@ -57,11 +42,9 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (!input || !input->outcome || input->poisoned) return;
   const Outcome outcome = input->outcome->outcome;
   const std::string name(loss.name), what = values::code(input->outcome->what);
-  const ForScores* instead = for_scores_of(loss.name);
   const auto use = [&] {
-    return "Use `" +
-        std::string(event.row->kind == values::RowKind::method ? instead->class_name : instead->function) +
-        "`, or apply ";
+    const bool is_module = event.row->kind == values::RowKind::method;
+    return "Use `" + std::string(is_module ? loss.scores_class : loss.scores_function) + "`, or apply ";
   };
   const bool logarithms = loss.takes == Outcome::log_softmax, scores = outcome == Outcome::scores;
   const std::string head = "`" + name +
@@ -74,7 +57,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
         ": applied twice it flattens the gradients, and the loss cannot come near 0. Give it the scores.";
   else if (logarithms && scores)
     message = head + "scores, the output of " + what + ": the loss falls without bound and says nothing. " +
-        (instead ? use() + "`log_softmax` first." : "Apply `log_softmax` first.");
+        (loss.scores_class.empty() ? "Apply " : use()) + "`log_softmax` first.";
   else if (logarithms && (outcome == Outcome::softmax || outcome == Outcome::sigmoid))
     message = head + "probabilities, the output of " + what + ". Use `log_softmax`.";
   else if (loss.takes == Outcome::sigmoid && scores)

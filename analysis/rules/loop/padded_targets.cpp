@@ -112,7 +112,7 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
 }
 
 void check(const Record& record, Report& report) {
-  const auto is_asked = [](const values::Row& row) { return row.loss && is_of_classes(*row.loss); };
+  const auto is_asked = [](const values::Row& row) { return row.loss && row.loss->of_classes; };
   if (!any_operation(record, is_asked)) return;
   Once once;
   const Wholes wholes(record);

@@ -75,7 +75,7 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
 
 void check(const Record& record, Report& report) {
   Once once;
-  const auto is_asked = [](const values::Row& row) { return row.loss && is_of_classes(*row.loss); };
+  const auto is_asked = [](const values::Row& row) { return row.loss && row.loss->of_classes; };
   visit_operations(record, is_asked, [&](const OperationEvent& operation) {
     if (once(operation.place)) look_at(record, report, operation);
   });

@@ -18,7 +18,7 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::cleared_before_step ||
+    if (violation.kind != ViolationKind::cleared_before_step ||
         makes_gradients(record, *violation.training_root, *violation.event) || !once(violation.event->place))
       continue;
     const ConditionalSeverity weight = severity_under(record, violation);

@@ -67,15 +67,14 @@ public:
 
   // Classes lie along dimension 1 of what these losses take; a divergence has none, and CTC's are the last.
   void look_at_loss(const OperationEvent& event) {
-    constexpr std::string_view of_classes[] = {"nll_loss", "NLLLoss", "NLLLoss2d"};
-    if (!event.row->loss || std::ranges::find(of_classes, event.row->loss->name) == std::end(of_classes))
-      return;
+    const values::LossInfo* loss = event.row->loss;
+    if (!loss || !loss->of_classes || loss->takes != values::Outcome::log_softmax) return;
     const TensorState* given = event.argument_state(0);
     const TensorState* softmax = given ? softmax_of(given) : nullptr;
     const auto along = softmax ? axis_of(record_, *softmax->made) : std::nullopt;
     if (!along || *along == 1 || (given->shape.ndim_known && given->shape.dims.size() < 2)) return;
     tell(*softmax,
-        code(event.row->loss->name) + " takes the classes along dimension 1, and this adds up to 1 along " +
+        code(loss->name) + " takes the classes along dimension 1, and this adds up to 1 along " +
             axis(*along) + (*along == 0 ? ", over the samples of the batch" : "") +
             ". Normalize along the classes: " + code("dim=1") + ".",
         event.place, "the loss");

@@ -15,7 +15,7 @@
 #include "rules/ranks/point_to_point.hpp"
 #include "rules/ranks/questions_for_rank.hpp"
 #include "rules/ranks/requests.hpp"
-#include "rules/ranks/same_rounds.hpp"
+#include "rules/ranks/same_iterations.hpp"
 #include "rules/ranks/slow_work.hpp"
 
 #include <algorithm>
@@ -32,10 +32,10 @@ std::string if_it_is_chosen(const symbolic::Context& symbols, const RankTrace& t
     if (!decision.branch || decision.branch->stmt || !(decision.place == comm.place) || !comm.event ||
         !decision.open)
       continue;
-    const std::string condition = symbols.text(decision.branch->condition);
-    if (condition.empty() || condition.find('?') != std::string::npos ||
-        symbols.form(decision.branch->condition) == symbolic::Context::Form::constant)
+    const symbolic::Cond chosen_by = decision.branch->condition;
+    if (!symbols.is_named(chosen_by) || symbols.form(chosen_by) == symbolic::Context::Form::constant)
       continue;
+    const std::string condition = symbols.text(chosen_by);
     return "When `" + (decision.yes ? condition : "not (" + condition + ")") + "`: ";
   }
   return {};
@@ -108,7 +108,7 @@ void Comparer::play(const JobRun& world, std::vector<Mismatch>& here) {
     return trace.raised && !trace.exits.empty() && trace.exits.back().fails;
   });
   if (followed_differently(world)) {
-    const JobRun evened = with_one_round_each(world);
+    const JobRun evened = with_one_iteration_each(world);
     if (!followed_differently(evened)) return play(evened, here);
     note(*root_, "a loop was unrolled on one rank and not on another.");
     return passed(world);

@@ -90,8 +90,8 @@ std::string Conditions::said(
   const std::string_view written = record.text(answer.place);
   // Of what the program asks of the rank, too, only the rest is a question.
   const bool says_more = known.size() <= written.size() || asks_for_rank(record, answer.place);
-  std::string_view text =
-      known.empty() || known.find('?') != std::string::npos || !says_more ? written : std::string_view(known);
+  const bool is_known = own.symbols.is_named(answer.branch->condition) && says_more;
+  std::string_view text = is_known ? std::string_view(known) : written;
   if (text.empty() || text.size() > longest || text.find('\n') != std::string_view::npos) return {};
   bool yes = answer.yes;
   constexpr std::string_view negation = "not ";

@@ -83,7 +83,7 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
       known_(whole) {
   for (std::uint32_t i = 1; i < main_.chunks.size(); ++i)
     if (main_.chunks[i].moves.empty()) chunks_.try_emplace(spot(Place{i, {}}), i);
-  tell_loops();
+  mark_loops();
   for (const auto& root : main_.roots)
     if (note(root->block)) {
       if (root->function)
@@ -93,37 +93,37 @@ Runs::Runs(const Record& whole, RunOfRank run, bool by_defaults)
     }
 }
 
-void Runs::tell_loops() {
+void Runs::mark_loops() {
   visit_kind(main_, EventKind::loop, [&](const Event& event) {
     if (!event.place) return;
     const auto& loop = static_cast<const LoopEvent&>(event);
     const bool is_local = loop.trips == symbolic::Sharing::local && !loop.unrolled;
     if (!loop.stmt) {
-      if (is_local) tell(Told::local_comprehension, loop.place);
+      if (is_local) mark(Trait::local_comprehension, loop.place);
       return;
     }
-    if (loop.trips == symbolic::Sharing::divergent) tell(Told::divergent_loop, loop.place);
-    if (is_local) tell(Told::local_loop, loop.place);
-    tell(loop.trips == symbolic::Sharing::uniform ? Told::equivalent_loop : Told::other_loop, loop.place);
+    if (loop.trips == symbolic::Sharing::divergent) mark(Trait::divergent_loop, loop.place);
+    if (is_local) mark(Trait::local_loop, loop.place);
+    mark(loop.trips == symbolic::Sharing::uniform ? Trait::equivalent_loop : Trait::other_loop, loop.place);
   });
 }
 
 // Branches and functions that lead to communication on some rank: who goes another way is of interest, too.
 bool Runs::differs(const RankRun& own, const Event& branch) const {
-  return is_told(Told::differs, own, branch.place);
+  return has(Trait::differs, own, branch.place);
 }
 
 bool Runs::is_decided_equally(const RankRun& own, const Event& branch) const {
-  return is_told(Told::equal, own, branch.place) && !is_told(Told::unlike, own, branch.place);
+  return has(Trait::equal, own, branch.place) && !has(Trait::unlike, own, branch.place);
 }
 
 bool Runs::is_local(const RankRun& own, const LoopEvent& loop) const {
-  if (!loop.stmt) return is_told(Told::local_comprehension, own, loop.place);
+  if (!loop.stmt) return has(Trait::local_comprehension, own, loop.place);
   // In the run of one rank what was computed from its number looks like everybody's.
   const bool by_rank = loop.stmt->kind == syntax::StmtKind::while_ && is_divergent(own, loop);
-  return is_told(Told::local_loop, own, loop.place) || by_rank ||
+  return has(Trait::local_loop, own, loop.place) || by_rank ||
       (loop.trips == symbolic::Sharing::local &&
-          (is_told(Told::other_loop, own, loop.place) || !is_told(Told::equivalent_loop, own, loop.place)));
+          (has(Trait::other_loop, own, loop.place) || !has(Trait::equivalent_loop, own, loop.place)));
 }
 
 bool Runs::fails_equally(const RankRun& own, const BranchEvent& branch) const {
@@ -148,15 +148,15 @@ bool Runs::asks_for_gradients(const BranchEvent& branch) const {
 }
 
 bool Runs::is_about_gradients(const RankRun& own, const Event& branch) const {
-  return is_told(Told::about_gradients, own, branch.place);
+  return has(Trait::about_gradients, own, branch.place);
 }
 
 bool Runs::is_about_rank(const RankRun& own, const Event& branch) const {
-  return is_told(Told::about_rank, own, branch.place);
+  return has(Trait::about_rank, own, branch.place);
 }
 
 bool Runs::may_fail(const RankRun& own, const Event& operation) const {
-  return is_told(Told::fallible, own, operation.place);
+  return has(Trait::fallible, own, operation.place);
 }
 
 int Runs::one_of(int site, std::int64_t value) {
@@ -202,7 +202,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
               main_.heap.sharing(value) != symbolic::Sharing::uniform;
         };
         if (of_some_ranks || own(operation.self) || std::ranges::any_of(operation.arguments, own))
-          tell(Told::fallible, event->place);
+          mark(Trait::fallible, event->place);
       }
       break;
     }
@@ -215,22 +215,22 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       if (!event->place) break;
       if (here || (by_rank && tells_of_ranks(main_.symbols, branch)) || leaves_by_rank(branch.yes, by_rank) ||
           leaves_by_rank(branch.no, by_rank))
-        tell(Told::leads_on, event->place);
+        mark(Trait::leads_on, event->place);
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
       // known.
       auto sharing = main_.symbols.sharing(branch.condition);
       if (sharing == symbolic::Sharing::local) sharing = among_several(main_, branch.condition);
       if (here && sharing != symbolic::Sharing::divergent && asks_for_gradients(branch))
-        tell(Told::about_gradients, event->place);
-      if (sharing == symbolic::Sharing::divergent) tell(Told::about_rank, event->place);
-      tell(sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? Told::equal
-                                                                                             : Told::unlike,
+        mark(Trait::about_gradients, event->place);
+      if (sharing == symbolic::Sharing::divergent) mark(Trait::about_rank, event->place);
+      mark(sharing == symbolic::Sharing::uniform && !main_.unseen.contains(branch.condition) ? Trait::equal
+                                                                                             : Trait::unlike,
           event->place);
       if (!main_.unseen.contains(branch.condition) &&
           (sharing == symbolic::Sharing::local ||
               (sharing == symbolic::Sharing::divergent &&
                   (measures(main_.symbols, branch.condition) || is_failure(branch)))))
-        tell(Told::differs, event->place);
+        mark(Trait::differs, event->place);
       break;
     }
     case EventKind::loop:
@@ -251,7 +251,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       here = note(attempt.orelse, of_some_ranks) || here;
       here = note(attempt.finally, of_some_ranks) || here;
       for (const Block& handler : attempt.handlers) here = note(handler, of_some_ranks) || here;
-      if (here && event->place) tell(Told::leads_on, event->place);
+      if (here && event->place) mark(Trait::leads_on, event->place);
       break;
     }
     default: break;
@@ -262,7 +262,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
 }
 
 bool Runs::leads_on(const RankRun& own, const Event& branch) const {
-  return is_told(Told::leads_on, own, branch.place);
+  return has(Trait::leads_on, own, branch.place);
 }
 
 std::unique_ptr<RankRun> Runs::make(int rank, int world, const std::shared_ptr<const PeerMessages>& told) {
@@ -361,7 +361,10 @@ int Runs::question(RankRun& own, int at, values::Cond condition) {
   const int words = words_.try_emplace(text, static_cast<int>(words_.size())).first->second;
   // What has a name is the same wherever it is asked first in a root; what is computed may have changed.
   const int in_root = site(Of::roots, own.root, words);
-  const bool named = text.find_first_of("?(") == std::string::npos && own.named.insert(in_root).second;
+  const auto known = own.record->conditions.find(text);
+  const bool is_fixed = (known != own.record->conditions.end() && known->second == condition) ||
+      (own.record->symbols.is_named(condition) && text.find('(') == std::string::npos);
+  const bool named = is_fixed && own.named.insert(in_root).second;
   const int place = named ? in_root : site(Of::words, at, words);
   const int key = site(Of::conditions, place, own.keys_at[place]++);
   own.asked_as[key] = condition;

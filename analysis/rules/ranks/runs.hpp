@@ -72,7 +72,7 @@ public:
   }
   // A loop whose iterations are fewer on some ranks than on others.
   bool is_divergent(const RankRun& own, const interpreter::LoopEvent& loop) const {
-    return loop.stmt && is_told(Told::divergent_loop, own, loop.place);
+    return loop.stmt && has(Trait::divergent_loop, own, loop.place);
   }
 
   // … or are as many as data of each rank have it: one rank by itself neither sees all of these, nor that
@@ -95,7 +95,7 @@ public:
 
   // Does it ask for nothing that is not known but whether there are gradients?
   bool is_about_gradients(const RankRun& own, const interpreter::Event& branch) const;
-  bool any_about_gradients() const { return !places(Told::about_gradients).empty(); }
+  bool any_about_gradients() const { return !places(Trait::about_gradients).empty(); }
   bool is_about_rank(const RankRun& own, const interpreter::Event& branch) const;
   // Does it read or write a file that is another one on each rank, or does only some rank do so?
   bool may_fail(const RankRun& own, const interpreter::Event& operation) const;
@@ -141,7 +141,8 @@ private:
   std::unordered_map<std::string, std::uint32_t> files_;
   std::unordered_map<std::string, int> words_;  // of questions
   const std::vector<std::uint32_t> main_files_;
-  enum class Told : std::uint8_t {
+  // What a root may show of a place.
+  enum class Trait : std::uint8_t {
     leads_on,         // a branch
     differs,          // … that data decide
     equal,            // … that all ranks decide alike
@@ -156,19 +157,20 @@ private:
     other_loop,
     count
   };
-  // What some root tells of a place.
-  void tell(Told what, Place place) {
-    if (places_[static_cast<std::size_t>(what)].insert(spot(place)).second)
-      known_.add(place, static_cast<std::uint64_t>(what));
+  void mark(Trait trait, Place place) {
+    if (places_[static_cast<std::size_t>(trait)].insert(spot(place)).second)
+      known_.add(place, static_cast<std::uint64_t>(trait));
   }
-  const std::unordered_set<Spot>& places(Told what) const { return places_[static_cast<std::size_t>(what)]; }
-  bool is_told(Told what, const RankRun& own, Place place) const {
-    return place && !places(what).empty() && places(what).contains(spot(own, place));
+  const std::unordered_set<Spot>& places(Trait trait) const {
+    return places_[static_cast<std::size_t>(trait)];
   }
-  void tell_loops();
+  bool has(Trait trait, const RankRun& own, Place place) const {
+    return place && !places(trait).empty() && places(trait).contains(spot(own, place));
+  }
+  void mark_loops();
 
   KnownPlaces known_;
-  std::array<std::unordered_set<Spot>, static_cast<std::size_t>(Told::count)> places_;
+  std::array<std::unordered_set<Spot>, static_cast<std::size_t>(Trait::count)> places_;
   std::map<int, int> site_of_key_;
   std::map<int, std::set<int>> keys_at_;  // by site
   std::set<const syntax::Stmt*> functions_;

@@ -95,9 +95,9 @@ bool of_zero(const symbolic::Context& symbols, symbolic::Cond condition) {
 // Does it tell the reader when? Not by "a tensor", the truth of numbers that nobody knows, nor by a question
 // of which only its kind is known, and nobody follows a page of decisions: such a way may be none that a run
 // takes.
-bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition, std::string_view text) {
+bool tells_when(const symbolic::Context& symbols, symbolic::Cond condition) {
   constexpr std::size_t most_parts = 6;  // conditions that one message names
-  if (text.empty() || text.find('?') != std::string_view::npos) return false;
+  if (!symbols.is_named(condition)) return false;
   bool named = true;
   std::size_t parts = 0;
   const std::function<void(symbolic::Cond)> walk = [&](symbolic::Cond each) {
@@ -175,8 +175,7 @@ Passing passing(const Record& record, const ProblemEvent& problem, const interpr
     const symbolic::Cond side = on_yes ? branch.condition : record.symbols.logical_not(branch.condition);
     found.when = found.when ? record.symbols.logical_and(found.when, side) : side;
   }
-  if (found.when && !tells_when(record.symbols, found.when, record.symbols.text(found.when)))
-    found.may = true;
+  if (found.when && !tells_when(record.symbols, found.when)) found.may = true;
   return found;
 }
 }  // namespace
@@ -233,9 +232,7 @@ static bool has_named_way(const Record& record, const ProblemEvent& problem, con
     std::vector<symbolic::Cond> asked;
     questions_of(record.symbols, condition, asked);
     for (const symbolic::Cond leaf : asked)
-      if (std::ranges::find(known, leaf) == known.end() &&
-          !tells_when(record.symbols, leaf, record.symbols.text(leaf)))
-        return false;
+      if (std::ranges::find(known, leaf) == known.end() && !tells_when(record.symbols, leaf)) return false;
   }
   return true;
 }
@@ -314,8 +311,7 @@ std::string_view silence_of(const Record& record, const ProblemEvent& problem, c
   if (of_zero(record.symbols, needed)) return "it needs a number of the program to be 0";
   if (!root.defaults.empty() && !root.function && !root.owner && asks_open_size(record.symbols, needed))
     return "with the defaults it needs a size that is not known to be so";
-  if (!tells_when(record.symbols, needed, record.symbols.text(needed)))
-    return "it fails on one way only, and nobody could say which";
+  if (!tells_when(record.symbols, needed)) return "it fails on one way only, and nobody could say which";
   return {};
 }
 
@@ -349,9 +345,8 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     const symbolic::Cond needed = needed_of(record, problem);
     when = when ? record.symbols.logical_and(when, needed) : needed;
   } else if (problem.assumption && fails_otherwise(record, problem)) {
-    const std::string text = record.symbols.text(problem.assumption);
     message = with_condition(std::move(message),
-        tells_when(record.symbols, problem.assumption, text)
+        tells_when(record.symbols, problem.assumption)
             ? ", when " + in_words(record, problem.assumption) + "; it fails otherwise, too"
             : "; with what else may be chosen it fails, too");
   }

@@ -1,7 +1,7 @@
 #include "rules/shape/unmoved_sent.hpp"
 
-#include "libraries/table/class_roles.hpp"
 #include "rules/call_at.hpp"
+#include "rules/job_devices.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
 #include "values/devices.hpp"
@@ -32,20 +32,6 @@ Lies where(const Record& record, const values::TensorState* state) {
   for (const values::PossibleDevice& each : values::possible_devices(record.symbols, *state->device))
     on_cpu = on_cpu && (values::is_reserved(each.text) || (each.text == "cpu" && each.when == asked->second));
   return on_cpu ? Lies::on_cpu : Lies::unknown;
-}
-
-// The name of the backend of the default group, if it takes tensors on GPUs alone wherever the job makes one.
-std::string_view backend_of_gpus(const Record& record) {
-  std::string_view name;
-  bool always = true;
-  visit_operations(
-      record, with_operation(values::Operation::group_settings), [&](const OperationEvent& event) {
-        if (event.arguments.empty()) return;
-        const std::string_view one = libraries::backend_of_gpus(event.arguments[0]);
-        always = always && !one.empty() && (name.empty() || name == one);
-        name = one;
-      });
-  return always ? name : std::string_view{};
 }
 
 struct Sent {

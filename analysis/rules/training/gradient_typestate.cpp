@@ -131,17 +131,17 @@ GradientTypestate::State& GradientTypestate::of(Value optimizer) {
   return state;
 }
 
-void GradientTypestate::wrong(ViolationKind typo, const OperationEvent& event, const State& state,
+void GradientTypestate::wrong(ViolationKind kind, const OperationEvent& event, const State& state,
     const OperationEvent* before, const OperationEvent* later, const Object* scaler) {
   // What follows from one mistake with a scaler is not told besides.
   if (scaler && !reported_scalers_.insert(scaler).second) return;
-  if (!reported_.insert({&event, typo}).second) return;
-  Entry& entry = found_[{&event, typo}];
+  if (!reported_.insert({&event, kind}).second) return;
+  Entry& entry = found_[{&event, kind}];
   ++entry.wrong;
   if (!entry.violation.event || (entry.violation.before == before && entry.violation.later == later))
     ++entry.first_way;
   if (entry.violation.event) return;
-  entry.violation = {typo, &event, &training_root_, before, later,
+  entry.violation = {kind, &event, &training_root_, before, later,
       scaler && scales_.contains(scaler) ? scales_[scaler] : nullptr, scaler, state.value, {}};
 }
 

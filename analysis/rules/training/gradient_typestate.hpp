@@ -74,7 +74,7 @@ private:
   };
 
   State& of(Value optimizer);
-  void wrong(ViolationKind typo, const OperationEvent& event, const State& state,
+  void wrong(ViolationKind kind, const OperationEvent& event, const State& state,
       const OperationEvent* before, const OperationEvent* later, const Object* scaler);
   void each(const std::function<void(const Object*, State&)>& look);
   // Has another optimizer of the same parameters been stepped since?

@@ -87,7 +87,7 @@ enum class ViolationKind : std::uint8_t {
 };
 
 struct OrderViolation {
-  ViolationKind typo{};
+  ViolationKind kind{};
   const OperationEvent* event = nullptr;
   const TrainingRoot* training_root = nullptr;
   const OperationEvent* before =

@@ -153,8 +153,8 @@ std::vector<Row> file_rows() {
   // What an object that is not seen may make something of its own of, as an array of its type.
   names(all_under<InternalRow::set, "dtype">);
   names(all_under<InternalRow::sized, "Tensor", "TensorType">);
-  names(all_under<InternalRow::described, "Float", "Float16", "Float32", "Float64", "BFloat16", "Int", "Int8",
-      "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex">);
+  names(all_under<InternalRow::shape_annotation, "Float", "Float16", "Float32", "Float64", "BFloat16", "Int",
+      "Int8", "Int32", "Int64", "UInt8", "Integer", "Bool", "Num", "Shaped", "Inexact", "Complex">);
   for (const std::string_view path : {"tokenizers.ByteLevelBPETokenizer", "tokenizers.BertWordPieceTokenizer",
            "tokenizers.CharBPETokenizer", "tokenizers.SentencePieceBPETokenizer"})
     rows.push_back(row(path, class_, "*arguments, **options", nullptr, "tokenizers.Tokenizer"));

@@ -18,7 +18,8 @@ bool mask_fits(Op& op, std::string_view of, std::string_view mask) {
         op.equal(from_right(m, i), 1) != Answer::no;
   if (!fits)
     op.fail(ProblemKind::broadcast,
-        interpreter::DoesNotFit{interpreter::DoesNotFit::Act::broadcast, op.name(mask), m, op.name(of), x});
+        interpreter::DoesNotFit{
+            interpreter::DoesNotFit::Action::broadcast, op.name(mask), m, op.name(of), x});
   return fits;
 }
 const TensorState* masked_input(Op& op) {

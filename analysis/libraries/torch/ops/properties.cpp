@@ -450,7 +450,7 @@ Value copy(Op& op) {
     }
     if (!fits)
       return op.fail(ProblemKind::broadcast,
-          interpreter::DoesNotFit{interpreter::DoesNotFit::Act::copy, op.name("src"), from->shape,
+          interpreter::DoesNotFit{interpreter::DoesNotFit::Action::copy, op.name("src"), from->shape,
               op.name("input"), into->shape});
   }
   const TensorState both = computed(op.run, {op.argument("input"), op.argument("src")});

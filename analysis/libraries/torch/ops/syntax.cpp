@@ -221,7 +221,7 @@ void Table::store(Runtime& run, Value object, Value index, Value value, const sy
     }
     if (!fits)
       op.fail(ProblemKind::broadcast,
-          interpreter::DoesNotFit{interpreter::DoesNotFit::Act::write, {}, from->shape, {}, into->shape});
+          interpreter::DoesNotFit{interpreter::DoesNotFit::Action::write, {}, from->shape, {}, into->shape});
   }
   if (whole && run.heap().requires_grad(*whole) == Known::yes) {
     const Row* row = find("torch.Tensor.index_put_");

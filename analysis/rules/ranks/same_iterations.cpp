@@ -1,4 +1,4 @@
-#include "rules/ranks/same_rounds.hpp"
+#include "rules/ranks/same_iterations.hpp"
 
 #include <algorithm>
 #include <map>
@@ -11,7 +11,8 @@ namespace {
 
 using LoopKey = std::pair<int, int>;  // the site of a loop, and the time that the process came to it
 
-// The loops that a rank followed round by round, and another by one round, by the number of rounds.
+// The loops that a rank followed iteration by iteration, and another by one iteration, by the number of
+// iterations.
 std::map<LoopKey, int> followed_in_both_ways(const JobRun& world) {
   std::map<LoopKey, int> followed, both;
   for (const RankTrace& trace : world)
@@ -27,16 +28,16 @@ std::map<LoopKey, int> followed_in_both_ways(const JobRun& world) {
   return both;
 }
 
-const Iteration* round_of(const std::vector<Iteration>& around, LoopKey loop) {
+const Iteration* iteration_of(const std::vector<Iteration>& around, LoopKey loop) {
   const auto found = std::ranges::find_if(
       around, [&](const Iteration& each) { return LoopKey{each.site, each.nth} == loop; });
   return found == around.end() ? nullptr : &*found;
 }
 
 // A way out of the loop, not of what it calls or holds.
-bool leaves_rounds(const PathExit& exit, const LoopRun& loop) {
+bool leaves_iterations(const PathExit& exit, const LoopRun& loop) {
   const LoopKey key{loop.site, loop.nth};
-  if (!round_of(exit.iterations, key)) return false;
+  if (!iteration_of(exit.iterations, key)) return false;
   switch (exit.kind) {
   case interpreter::ExitKind::raise: return !exit.caught;
   case interpreter::ExitKind::return_: return exit.calls == loop.calls;
@@ -47,33 +48,33 @@ bool leaves_rounds(const PathExit& exit, const LoopRun& loop) {
   return false;
 }
 
-// Leaves the communication of the first round of the loop. False: the rounds differ, or one of them leaves
-// it.
-bool leave_one_round(RankTrace& trace, LoopRun& loop) {
+// Leaves the communication of the first iteration of the loop. False: the iterations differ, or one of them
+// leaves it.
+bool leave_one_iteration(RankTrace& trace, LoopRun& loop) {
   const LoopKey key{loop.site, loop.nth};
-  if (std::ranges::any_of(trace.exits, [&](const PathExit& exit) { return leaves_rounds(exit, loop); }))
+  if (std::ranges::any_of(trace.exits, [&](const PathExit& exit) { return leaves_iterations(exit, loop); }))
     return false;
-  std::map<int, std::vector<std::pair<int, std::size_t>>> rounds;  // what is entered, by round
+  std::map<int, std::vector<std::pair<int, std::size_t>>> iterations;  // what is entered, by iteration
   for (const CommEvent& comm : trace.comms)
-    if (const Iteration* round = round_of(comm.iterations, key))
-      rounds[round->iteration].emplace_back(comm.site, comm.iterations.size());
+    if (const Iteration* iteration = iteration_of(comm.iterations, key))
+      iterations[iteration->iteration].emplace_back(comm.site, comm.iterations.size());
   const auto stand_for_all = [&] {
     loop.count = loop.iterations;
     loop.iterations = 1;
     loop.stands_for_many = true;
     return true;
   };
-  if (rounds.empty()) return stand_for_all();
-  const auto& first = rounds.begin()->second;
-  if (static_cast<int>(rounds.size()) != loop.iterations ||
-      std::ranges::any_of(rounds, [&](const auto& each) { return each.second != first; }))
+  if (iterations.empty()) return stand_for_all();
+  const auto& first = iterations.begin()->second;
+  if (static_cast<int>(iterations.size()) != loop.iterations ||
+      std::ranges::any_of(iterations, [&](const auto& each) { return each.second != first; }))
     return false;
-  const int kept_round = rounds.begin()->first;
+  const int kept = iterations.begin()->first;
   std::vector<std::size_t> before(trace.comms.size() + 1, 0);  // how many are left of those before
   std::vector<CommEvent> left;
   for (std::size_t i = 0; i < trace.comms.size(); ++i) {
-    const Iteration* round = round_of(trace.comms[i].iterations, key);
-    if (!round || round->iteration == kept_round) left.push_back(std::move(trace.comms[i]));
+    const Iteration* iteration = iteration_of(trace.comms[i].iterations, key);
+    if (!iteration || iteration->iteration == kept) left.push_back(std::move(trace.comms[i]));
     before[i + 1] = left.size();
   }
   const auto moved = [&](std::size_t at) { return before[std::min(at, before.size() - 1)]; };
@@ -90,13 +91,13 @@ bool leave_one_round(RankTrace& trace, LoopRun& loop) {
 
 bool followed_differently(const JobRun& world) { return !followed_in_both_ways(world).empty(); }
 
-JobRun with_one_round_each(const JobRun& world) {
+JobRun with_one_iteration_each(const JobRun& world) {
   const std::map<LoopKey, int> both = followed_in_both_ways(world);
   JobRun made = world;
   for (RankTrace& trace : made)
     for (LoopRun& loop : trace.loops)
       if (!loop.stands_for_many && both.contains({loop.site, loop.nth}))
-        static_cast<void>(leave_one_round(trace, loop));
+        static_cast<void>(leave_one_iteration(trace, loop));
   return made;
 }
 
