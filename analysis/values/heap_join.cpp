@@ -165,6 +165,7 @@ Value Heap::choose(Cond condition, Value yes, Value no) {
   if (yes.is(Kind::tuple) && no.is(Kind::tuple) &&
       yes.as<Tuple>()->items.size() == no.as<Tuple>()->items.size()) {
     std::vector<Value> items;
+    items.reserve(yes.as<Tuple>()->items.size());
     for (std::size_t i = 0; i < yes.as<Tuple>()->items.size(); ++i)
       items.push_back(choose(condition, yes.as<Tuple>()->items[i], no.as<Tuple>()->items[i]));
     const Value both = tuple(std::move(items));
@@ -312,6 +313,7 @@ Value merged_sequences(Heap& heap, Value a, Value b, Sharing how) {
         Heap::list_state(mine)->items.size() != Heap::list_state(theirs)->items.size())
       return heap.merge(mine, theirs, how);
     std::vector<Value> items;
+    items.reserve(Heap::list_state(mine)->items.size());
     for (std::size_t i = 0; i < Heap::list_state(mine)->items.size(); ++i)
       items.push_back(heap.merge(Heap::list_state(mine)->items[i], Heap::list_state(theirs)->items[i], how));
     return heap.list(std::move(items));

@@ -102,6 +102,7 @@ private:
       batch_ = std::move(queue_);
       queue_.clear();
     }
+    buffers.reserve(batch_.size());
     for (const std::string& bytes : batch_) buffers.push_back(asio::buffer(bytes));
     asio::async_write(
         socket_, buffers, [self = this->shared_from_this()](const Code& error, std::size_t size) {

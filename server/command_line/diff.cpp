@@ -94,6 +94,7 @@ std::vector<Step> all_steps(const Lines& before, const Lines& after) {
   while (suffix < shorter - prefix && before[before.size() - 1 - suffix] == after[after.size() - 1 - suffix])
     ++suffix;
   std::vector<Step> steps;
+  steps.reserve(std::max(before.size(), after.size()));
   for (std::size_t i = 0; i < prefix; ++i) steps.push_back({' ', before[i]});
   const std::vector<Step> middle = edit_script(before.data() + prefix,
       static_cast<int>(before.size() - prefix - suffix), after.data() + prefix,

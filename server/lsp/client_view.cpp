@@ -109,6 +109,7 @@ lsp::Diagnostic diagnostic(
     if (auto page = client_view.pages->uri(finding.rule)) made.code_description = lsp::CodeDescription{*page};
   if (client_view.client.diagnostic_data && !finding.fixes.empty()) {
     std::vector<std::string> titles;
+    titles.reserve(finding.fixes.size());
     for (const rules::Fix& fix : finding.fixes) titles.push_back(fix.title);
     made.data = protocol::to_any(std::map<std::string, std::vector<std::string>>{{"fixes", titles}});
   }

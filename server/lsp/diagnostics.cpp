@@ -101,6 +101,7 @@ void Diagnostics::publish_settings(const Analysis& analysis) {
   if (analysis.configuration_path.empty() || !analysis.configuration_text) return;
   const auto client_view = session_.analyses.client_view();
   std::vector<lsp::Diagnostic> made;
+  made.reserve(analysis.configuration_problems.size());
   for (const rules::Finding& problem : analysis.configuration_problems)
     made.push_back(diagnostic(problem, *analysis.configuration_text, *client_view));
   std::vector<lsp::Diagnostic>& last = settings_[analysis.configuration_path];

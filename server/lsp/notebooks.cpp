@@ -123,6 +123,7 @@ void Notebooks::closed(const lsp::DidCloseNotebookDocumentParams& params) {
   OpenDocument* document = session_.analyses.find(uri);
   if (!document) return;
   std::vector<std::string> said;
+  said.reserve(document->cell_gates.size());
   for (const auto& [cell, gate] : document->cell_gates) said.push_back(cell);
   for (const std::string& cell : said) diagnostics_.cell_closed(*document, cell);
   diagnostics_.closing(*document);

@@ -107,8 +107,9 @@ void Scheduler::start(const std::string& key, Job& job) {
   job.running = run;
   ++running_;
   if (run->urgency != Urgency::typing) ++running_lower_;
-  pool_.post([this, key, run, alive = alive_, since = job.since, work = std::exchange(job.waiting, nullptr),
-                 post = hooks_.post, now = hooks_.now, failed = hooks_.failed]() mutable {
+  pool_.post([this, key = std::string(key), run, alive = alive_, since = job.since,
+                 work = std::exchange(job.waiting, nullptr), post = hooks_.post, now = hooks_.now,
+                 failed = hooks_.failed]() mutable {
     const auto started = now();
     Finish finish;
     try {

@@ -110,6 +110,7 @@ private:
     if (depth > deepest_configuration || fields_ + cls.fields.size() > most_fields) return {};
     fields_ += cls.fields.size();
     std::vector<Value> items;
+    items.reserve(cls.fields.size());
     for (const values::ClassField& each : cls.fields) items.push_back(field(cls, each, name, born, depth));
     const Value made = run_.heap().tuple(std::move(items));
     made.as<values::Tuple>()->cls = &cls;

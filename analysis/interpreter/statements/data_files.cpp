@@ -24,6 +24,7 @@ Value value_of(values::Heap& heap, const program::Data& data,
   case list: {
     if (data.items.size() > longest_sequence) break;
     std::vector<Value> items;
+    items.reserve(data.items.size());
     for (const program::Data& item : data.items) items.push_back(value_of(heap, item, mark, within + "[]"));
     return heap.list(std::move(items));
   }

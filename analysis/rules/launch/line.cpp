@@ -311,7 +311,7 @@ std::vector<LaunchLine> launch_lines(const documents::Script& script) {
       if (first == command.words.size()) continue;
     }
     if (auto line = Reader(command, first).read(); line && (line->script || !line->options.empty())) {
-      line->wrapper = wrapper.empty() ? command.within : std::move(wrapper);
+      line->wrapper = wrapper.empty() ? std::string_view(command.within) : std::string_view(wrapper);
       lines.push_back(std::move(*line));
     }
   }
