@@ -30,18 +30,18 @@ struct Asked {
   bool with_gpu;
 };
 constexpr Asked asked[] = {
-    {"torch.cuda.is_available", true},
-    {"torch.accelerator.is_available", true},
-    {"torch.cuda.is_bf16_supported", true},
-    {"torch.backends.mps.is_available", false},
-    {"torch.xpu.is_available", false},
-    {"transformers.utils.import_utils.is_torch_xpu_available", false},
-    {"transformers.utils.import_utils.is_torch_mps_available", false},
-    {"transformers.utils.import_utils.is_torch_npu_available", false},
-    {"transformers.utils.import_utils.is_torch_mlu_available", false},
-    {"transformers.utils.import_utils.is_torch_musa_available", false},
-    {"transformers.utils.import_utils.is_torch_xla_available", false},
-    {"transformers.utils.import_utils.is_torch_hpu_available", false},
+    {"torch.cuda.is_available()", true},
+    {"torch.accelerator.is_available()", true},
+    {"torch.cuda.is_bf16_supported()", true},
+    {"torch.backends.mps.is_available()", false},
+    {"torch.xpu.is_available()", false},
+    {"transformers.utils.import_utils.is_torch_xpu_available()", false},
+    {"transformers.utils.import_utils.is_torch_mps_available()", false},
+    {"transformers.utils.import_utils.is_torch_npu_available()", false},
+    {"transformers.utils.import_utils.is_torch_mlu_available()", false},
+    {"transformers.utils.import_utils.is_torch_musa_available()", false},
+    {"transformers.utils.import_utils.is_torch_xla_available()", false},
+    {"transformers.utils.import_utils.is_torch_hpu_available()", false},
 };
 
 // One run of the program that is counted, and one whose facts give the names.

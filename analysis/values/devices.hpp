@@ -13,6 +13,7 @@ class Heap;
 
 // What programs leave open about where things lie, by the names of the conditions.
 struct DeviceCondition {
+  static constexpr std::string_view has_cuda = "torch.cuda.is_available()";
   static constexpr std::string_view default_is_cpu = "the default device is the CPU";
   static constexpr std::string_view model_on_gpu = "the model is on a GPU";
   static constexpr std::string_view inputs_stay = "the model moves none of its inputs";

@@ -8,6 +8,11 @@ std::string size_text(const symbolic::Context& symbols, const Dim& dim) {
   return text.empty() ? "?" : text;
 }
 
+std::string size_words(const symbolic::Context& symbols, const Dim& dim) {
+  const std::string text = size_text(symbols, dim);
+  return dim.size && symbols.value(dim.size) ? text : code(text);
+}
+
 std::string shape_text(const symbolic::Context& symbols, const Shape& shape) {
   std::string text = "[";
   if (!shape.ndim_known) text += shape.dims.empty() ? "*" : "*, ";

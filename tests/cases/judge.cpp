@@ -115,6 +115,7 @@ private:
     const auto module = workspace.module(Workspace::path_of(title));
     std::vector<Found> found;
     for (const Finding& finding : result.findings) tell(finding);
+    found.reserve(result.findings.size());
     for (const Finding& finding : result.findings)
       found.push_back(
           {title, finding, module->text->position(finding.where.span.begin, syntax::Encoding::utf8).line});

@@ -101,6 +101,7 @@ void Messages::invoke() const {
   for (const auto& [rule, said] : messages()) {
     text += "\n" + rule + "\n";
     std::vector<std::string> lines;
+    lines.reserve(said.size());
     for (const auto& [key, message] : said)
       lines.push_back("  " + key.substr(0, key.find(':')) + ": " + message + "\n");
     std::sort(lines.begin(), lines.end());

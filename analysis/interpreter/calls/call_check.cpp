@@ -101,7 +101,7 @@ std::optional<Refusal> misfit(const values::Function& function, const Arguments&
     return TooManyArguments{named_call(), places - own, arguments.positional.size() - own};
   }
   std::size_t at = 0;
-  std::string missing;
+  std::string missing, last;  // the last one by itself: "`a`, `b` and `c`"
   std::size_t lacking = 0;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const Parameter& parameter = list[i];
@@ -115,11 +115,12 @@ std::optional<Refusal> misfit(const values::Function& function, const Arguments&
     if (placed && named) return why<Reason::argument_twice>(named_call(), parameter.name.text());
     if (placed || named || (i < function.defaults.size() && function.defaults[i]) || parameter.default_value)
       continue;
-    missing += (missing.empty() ? "`" : ", `") + std::string(parameter.name.text()) + "`";
-    ++lacking;
+    if (lacking++) missing += (missing.empty() ? "" : ", ") + last;
+    last = values::code(parameter.name.text());
   }
   if (!lacking) return std::nullopt;
-  return why<Reason::missing_arguments>(named_call(), lacking > 1, missing);
+  return why<Reason::missing_arguments>(
+      named_call(), lacking > 1, missing + (missing.empty() ? "" : " and ") + last);
 }
 }  // namespace
 

@@ -253,8 +253,8 @@ void judge_field(Call& call, Value key) {
       meant = known.text(), least = apart;
   }
   tell_of_field(call, kept(call, values::ConfigurationState::whole), [&](bool completed) {
-    return meant.empty() ? why<Reason::configuration_key>(name, name, completed)
-                         : why<Reason::other_configuration_key>(name, name, meant, completed);
+    return meant.empty() ? why<Reason::configuration_key>(name, completed, name)
+                         : why<Reason::other_configuration_key>(name, completed, name, meant);
   });
 }
 // Does the program write `cfg.name`, and ask for no attribute in another way?

@@ -101,7 +101,10 @@ std::string listed(std::string_view choices) {
   constexpr std::size_t most = 8;  // choices that a message lists
   for (std::string_view rest = choices; !rest.empty() && count <= most; ++count) {
     const std::size_t bar = std::min(rest.find('|'), rest.size());
-    text += (text.empty() ? "" : ", ") +
+    const bool is_last = bar == rest.size() && count > 0 && count < most;
+    text += (text.empty()     ? ""
+                    : is_last ? " or "
+                              : ", ") +
         (count == most ? std::string("…") : "\"" + std::string(rest.substr(0, bar)) + "\"");
     rest.remove_prefix(std::min(bar + 1, rest.size()));
   }

@@ -136,7 +136,7 @@ Value settings(Call& call) {
 }
 // Whether the machine has such a device: open, unless who asks for the run says so.
 Value device_there(Call& call) {
-  return Value::of(call.run.named_condition(call.row.path, symbolic::Sharing::uniform));
+  return Value::of(call.run.named_condition(call.without_arguments(), symbolic::Sharing::uniform));
 }
 Value no(Call& call) { return call.run.heap().boolean(false); }
 Value yes(Call& call) { return call.run.heap().boolean(true); }

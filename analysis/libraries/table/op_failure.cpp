@@ -99,7 +99,7 @@ Op::Apart Op::devices_apart(const values::Device& one, const values::Device& oth
   Apart apart;
   if (one.text == other.text) return apart;
   // Where there is no GPU nothing lies on one.
-  const symbolic::Cond has_gpu = run.named_condition("torch.cuda.is_available", Sharing::uniform);
+  const symbolic::Cond has_gpu = run.named_condition(values::DeviceCondition::has_cuda, Sharing::uniform);
   // Of a model and a loader of which nobody says where they lie nothing is said.
   const symbolic::Cond model = run.named_condition(values::DeviceCondition::model_on_gpu, Sharing::uniform),
                        samples = run.named_condition(

@@ -49,14 +49,14 @@ void check(const Record& record, Report& report) {
   const Training& training = Training::of(record);
   Once once;
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::update_before_step) continue;
+    if (violation.kind != ViolationKind::update_before_step) continue;
     const auto weight = severity_under(record, violation, *violation.event);
     if (!weight || !once(violation.event->place)) continue;
     const std::string scaler = object_text(record, *violation.event, "the scaler");
     Finding* finding = report.add(weight->severity, violation.event->place, violation.event->calls,
         code(scaler + ".update()") + " comes before " + code(record_call(record, *violation.later)) +
             weight->when +
-            ": it forgets what is known of these gradients and may change the scale that they carry. Update once, after the last step.");
+            ": it discards the inf checks of these gradients and may change the scale that they carry. Update once, after the last step.");
     if (!finding) continue;
     report.relate(*finding, violation.later->place, "the step that the update belongs after");
     if (violation.before)
@@ -74,7 +74,7 @@ void check(const Record& record, Report& report) {
     }
   }
   for (const OrderViolation& violation : training.violations()) {
-    if (violation.typo != ViolationKind::update_without_step) continue;
+    if (violation.kind != ViolationKind::update_without_step) continue;
     const auto weight = severity_under(record, violation, *violation.event);
     if (!weight || !once(violation.event->place)) continue;
     const std::string scaler = object_text(record, *violation.event, "the scaler");

@@ -25,7 +25,7 @@ std::string words(const Record& record, const ProblemEvent& problem) {
   if (problem.states.size() < 2) return text_of(record, problem);
   const auto& a = problem.states[0]->shape.dims;
   const auto& b = problem.states[1]->shape.dims;
-  const auto size = [&](const values::Dim& dim) { return size_text(record, dim); };
+  const auto size = [&](const values::Dim& dim) { return size_words(record, dim); };
   const std::string text = "Cannot multiply " + operand_text(record, problem, 0) + " " + shape(0) + " by " +
       operand_text(record, problem, 1) + " " + shape(1);
   const auto heads_a = size_of(record, a[1]), heads_b = size_of(record, b[1]);
@@ -92,7 +92,7 @@ void check(const Record& record, Report& report) {
         for (const TensorState* state : problem.states)
           if (state && state->shape.ndim_known && !state->shape.dims.empty())
             relate_origin(report, finding, state->shape.dims.back(),
-                size_text(record, state->shape.dims.back()) + " comes from here");
+                size_words(record, state->shape.dims.back()) + " comes from here");
       });
 }
 

@@ -3,6 +3,7 @@
 #include "libraries/table/table.hpp"
 #include "rules/checkpoint/files.hpp"
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -46,11 +47,12 @@ void look_at_read(const Record& record, Report& report, const CheckpointRoot& ch
     }
   }
   if (keys.empty() || !once(read.event->place)) return;
-  std::string list;
-  for (std::size_t i = 0; i < keys.size() && i < 6; ++i) list += (i ? ", `" : "`") + keys[i] + "`";
+  constexpr std::size_t most = 6;  // keys that the message names
+  const std::vector<std::string_view> named(
+      keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), most)));
   Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
-      "The checkpoint has no `" + std::string(key.text()) + "`: it was saved with " + list +
-          (keys.size() > 6 ? "…" : "") + ". Reading it raises `KeyError`.");
+      "The checkpoint has no `" + std::string(key.text()) + "`: it was saved with " + in_code(named, "and") +
+          (keys.size() > most ? " and others" : "") + ". Reading it raises `KeyError`.");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   // The only key that nobody reads is meant.

@@ -229,7 +229,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       port && port->is(Node::Kind::integer) && (port->integer > 65535 || port->integer < 0))
     report.add(Severity::error, port->span,
         "there is no port " + std::to_string(port->integer) +
-            ": the highest is 65535, and the processes never meet");
+            ": the highest is 65535, and the processes never meet. Choose a lower port");
 }
 
 }  // namespace

@@ -240,10 +240,10 @@ void check(const Record& record, Report& report) {
   const TrainedBatch& made = found.front();
   Finding* finding = report.add(Severity::warning, made.place, made.calls,
       "A step learns from " + std::to_string(made.all()) + (made.all() == 1 ? " sample" : " samples") + " (" +
-          counted(made) + "), and `" + said.name + "`" +
-          (said.file.empty() ? "" : " of `" + said.file + "`") + ", by its name the number of them, is " +
+          counted(made) + "), but `" + said.name + "`" +
+          (said.file.empty() ? "" : " of `" + said.file + "`") + ", by its name that number, is " +
           std::to_string(said.size) +
-          ". A learning rate that was chosen for it, and the logs, are those of another batch. Make them equal.");
+          ". The learning rate and the logs are then those of another batch. Make them equal.");
   if (!finding) return;
   if (said.place) report.relate(*finding, said.place, "`" + said.name + "` is read here");
   report.relate(*finding, made.trained, "the training is here");
@@ -308,8 +308,8 @@ void check_launch(const DocumentInput& input, const launch::LaunchLine& line, Do
           std::to_string(each->number) + " in a batch" +
           (world > 1 ? ", in each of " + std::to_string(world) + " processes" : "") +
           (windows > 1 ? ", in each of " + std::to_string(windows) + " steps of accumulation" : "") +
-          "), and `--" + std::string(name) + "`, by its name the number of them, is " +
-          std::to_string(all->number) + ". Make them equal");
+          "), but `--" + std::string(name) + "`, by its name that number, is " + std::to_string(all->number) +
+          ". Make them equal");
   report.relate(finding, each->at, "a batch of each process");
 }
 

@@ -162,7 +162,8 @@ void check_table(const Field& section, DocumentReport& report) {
       report.add(Severity::warning, field.value.span,
           "`" + section.key + "." + field.key + "` is " + std::string(program::in_words(key->type)) +
               " for torchtitan, and this is " + std::string(documents::kind_name(field.value.kind)) +
-              ": nothing converts it, and what computes with it fails");
+              ": nothing converts it, and what computes with it fails. Write " +
+              std::string(program::in_words(key->type)));
     } else if (!key->choices.empty() && !is_choice(key->choices, field.value.text)) {
       report.add(Severity::warning, field.value.span,
           "`" + section.key + "." + field.key + "` takes " + in_code(choices_in(key->choices)) +

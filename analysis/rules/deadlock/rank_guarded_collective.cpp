@@ -56,9 +56,7 @@ std::string rank_list(const std::vector<int>& ranks, int world) {
     if (std::find(ranks.begin(), ranks.end(), rank) == ranks.end()) others.push_back(rank);
   if (ranks.size() == 1) return "only rank " + std::to_string(ranks[0]);
   if (others.size() == 1) return "every rank but " + std::to_string(others[0]);
-  std::string text = "only ranks ";
-  for (std::size_t i = 0; i < ranks.size(); ++i) text += (i ? ", " : "") + std::to_string(ranks[i]);
-  return text;
+  return "only " + rank_words(ranks, 0);
 }
 
 // Is the function called by a name that may be any function's: a parameter of a decorator, an item of a list

@@ -30,7 +30,7 @@ void judge(const Document& document, DocumentReport& report) {
   for (const Size* each : {&whole, &micro, &steps})
     if (each->value && *each->value <= 0) {
       report.add(Severity::error, each->field->value.span,
-          "DeepSpeed asserts that `" + each->field->key + "` is greater than 0");
+          "`" + each->field->key + "` is not greater than 0: DeepSpeed raises `AssertionError`");
       return;
     }
   if (!whole.field && !micro.field) {
@@ -57,7 +57,7 @@ void judge(const Document& document, DocumentReport& report) {
   Finding& finding = report.add(Severity::error, whole.field->value.span,
       "a `train_batch_size` of " + std::to_string(*whole.value) + " is not a multiple of " + made +
           (micro.value && steps.value ? " = " + std::to_string(product) : "") +
-          ": DeepSpeed asserts that it is, and fails with any number of processes");
+          ": DeepSpeed raises `AssertionError` with any number of processes. Make it a multiple");
   if (micro.value) report.relate(finding, micro.field->key_span, "samples per process");
   if (steps.value) report.relate(finding, steps.field->key_span, "accumulation steps");
 }

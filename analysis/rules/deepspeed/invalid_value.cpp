@@ -98,7 +98,7 @@ void judge_class(const Node& root, std::string_view section, std::string_view ow
   Finding& finding = report.add(Severity::warning, type->span,
       "DeepSpeed knows no " + std::string(section) + " `" + type->text + "`, and torch." +
           (is_optimizer ? "optim" : "optim.lr_scheduler") + " has none of this name" +
-          (meant.empty() ? "" : ": did you mean `" + std::string(meant) + "`?"));
+          (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
   if (!meant.empty())
     report.fix(finding, "Write " + std::string(meant), documents::is_typo(type->text, meant), type->span,
         '"' + std::string(meant) + '"');

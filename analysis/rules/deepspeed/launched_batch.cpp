@@ -65,10 +65,10 @@ void judge(const DocumentInput& input, const LaunchLine& line, DocumentReport& r
   Finding& finding = report.add(possible || written->by_default ? Severity::warning : Severity::error,
       line.script ? line.script->written : line.command->span,
       std::to_string(world) + " processes × " + std::to_string(*micro) + " samples" +
-          (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "") +
-          " are not the `train_batch_size` of " + std::to_string(*whole) +
-          " that the configuration asks for: DeepSpeed asserts that they are" +
-          (possible ? ", unless the model itself is split among processes" : ""));
+          (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "") + " = " +
+          std::to_string(world * each) + ", but the configuration sets `train_batch_size` to " +
+          std::to_string(*whole) + (possible ? ", unless the model itself is split among processes" : "") +
+          ": DeepSpeed raises `AssertionError`. Make them equal");
   report.relate(
       finding, {*path, root.find("train_batch_size")->value.span}, "the batch size of the configuration");
   report.relate(finding, written->written, "the configuration is named here");

@@ -30,7 +30,7 @@ void judge(const Document& document, DocumentReport& report) {
   const Field* bf16 = enabled(root, root.find("bf16") ? "bf16" : "bfloat16");
   if (fp16 && bf16) {
     Finding& finding = report.add(Severity::error, bf16->value.span,
-        "`bf16` and `fp16` are both enabled: DeepSpeed asserts that they are not. Keep bf16 where the GPUs have it; its range needs no loss scale");
+        "`bf16` and `fp16` are both enabled: DeepSpeed raises `AssertionError`. Keep bf16 where the GPUs have it; its range needs no loss scale");
     report.relate(finding, fp16->value.span, "fp16 is enabled here");
     report.fix(finding, "Disable fp16", false, fp16->value.span, "false");
     report.fix(finding, "Disable bf16", false, bf16->value.span, "false");

@@ -204,10 +204,11 @@ void check_batch_of_launch(const Record& record, Report& report) {
         (micro ? " × " + std::to_string(*micro) + " samples" : "") +
         (steps ? " × " + std::to_string(*steps) + " accumulation steps" : "");
     Finding* told = report.add(Severity::error, one.event->place, one.event->calls,
-        parts + (micro && steps ? " are " + std::to_string(each * *world) + ", not" : " do not divide") +
-            " the `train_batch_size` of " + std::to_string(*whole) +
-            " that the configuration asks for: DeepSpeed asserts that they " +
-            (micro && steps ? "are equal" : "do"));
+        (micro && steps ? parts + " = " + std::to_string(each * *world) +
+                    ", but the configuration sets `train_batch_size` to " + std::to_string(*whole) +
+                    ": DeepSpeed raises `AssertionError`. Make them equal."
+                        : parts + " do not divide the `train_batch_size` of " + std::to_string(*whole) +
+                    " that the configuration sets: DeepSpeed raises `AssertionError`. Make it a multiple of them."));
     if (const Place born = one.config.object()->born; told && born && display_of(record, born))
       report.relate(*told, born, "the configuration");
   });

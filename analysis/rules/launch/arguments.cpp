@@ -203,7 +203,7 @@ private:
       if (!meant.empty())
         refuse(value,
             "the Trainer knows no `" + flag.text + "` of " + quoted(value.text) +
-                ", and rejects it: did you mean " + quoted(std::string(meant)) + "?",
+                ", and rejects it. Did you mean " + quoted(std::string(meant)) + "?",
             option, true);
       return;
     }
@@ -317,6 +317,7 @@ private:
     }
     finished_ = true;
     std::vector<std::string_view> names;
+    names.reserve(commands.names.size());
     for (const auto& [name, parser] : commands.names) names.push_back(name);
     if (names.empty()) return;
     const std::string_view meant = documents::nearest(given.text, names);
@@ -477,6 +478,7 @@ private:
   void tell_unknown(const std::vector<Word>& unknown) {
     if (unknown.empty()) return;
     std::vector<std::string_view> names;
+    names.reserve(unknown.size());
     for (const Word& each : unknown) names.push_back(each.text);
     const bool many = unknown.size() > 1;
     Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error,

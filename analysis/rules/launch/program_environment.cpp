@@ -156,7 +156,7 @@ void check_some_ranks(const Record& record, std::uint32_t chunk, const Set& set,
     if (!compares || !branch.orelse.empty() || !names_rank(*branch.test)) continue;
     report.add(Severity::warning, {chunk, where}, nullptr,
         "`" + std::string(name) +
-            "` is set on some ranks only, and all of them must agree on it: the others wait for what these do in another way. Set it on every rank, or in the script that launches them.");
+            "` is set on some ranks only, but all of them must agree on it: otherwise they wait for each other. Set it on every rank, or in the script that launches them.");
     return;
   }
 }
@@ -208,7 +208,7 @@ void check_reads(const Record& record, Report& report) {
           });
       if (is_set) return;
       Finding* finding = report.add(Severity::warning, {i, index.span}, nullptr,
-          "No launcher sets `" + std::string(name) + "`, so reading it raises `KeyError`: did you mean `" +
+          "No launcher sets `" + std::string(name) + "`, so reading it raises `KeyError`. Did you mean `" +
               std::string(*meant) + "`?");
       if (finding && record.text({i, index.span}).size() == name.size() + 2) {
         Fix fix;

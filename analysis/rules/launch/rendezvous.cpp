@@ -38,7 +38,8 @@ void check_endpoint(const LaunchLine& line, DocumentReport& report) {
   const auto number = to_number(port);
   if (number && (*number > last_port || *number < 0))
     report.add(endpoint->by_default ? Severity::warning : Severity::error, endpoint->written,
-        "there is no port " + port + ": the highest is 65535, and the processes never meet");
+        "there is no port " + port +
+            ": the highest is 65535, and the processes never meet. Choose a lower port");
 }
 
 // torchrun itself listens at the port of the job: a program that makes a store of its own there cannot.
@@ -81,7 +82,8 @@ void check_port(const LaunchLine& line, DocumentReport& report) {
         "the port `" + port->text + "` is no number: the launcher refuses it");
   else if (*number > last_port || *number < 0)
     report.add(port->by_default ? Severity::warning : Severity::error, port->written,
-        "there is no port " + port->text + ": the highest is 65535, and the processes never meet");
+        "there is no port " + port->text +
+            ": the highest is 65535, and the processes never meet. Choose a lower port");
 }
 
 // How many processes srun is asked for, where the command says it.

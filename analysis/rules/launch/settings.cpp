@@ -33,7 +33,7 @@ void judge_name(std::string_view name, std::vector<SettingProblem>& into) {
   const std::size_t most = meant.size() >= long_name ? 2 : swaps ? 1 : 0;
   if (meant.empty() || syntax::letters_between(name, meant, most) > most) return;
   into.push_back({Severity::warning, false,
-      "no library reads `" + std::string(name) + "`: did you mean `" + std::string(meant) + "`?",
+      "no library reads `" + std::string(name) + "`. Did you mean `" + std::string(meant) + "`?",
       std::string(meant), false});
 }
 
@@ -54,15 +54,15 @@ void judge_allocator(std::string_view name, std::string_view value, std::vector<
       if (!meant.empty())
         into.push_back({Severity::warning, true,
             "the allocator has no option `" + std::string(key) + "` in `" + std::string(name) +
-                "`, and PyTorch refuses it where CUDA begins: did you mean `" + std::string(meant) + "`?",
+                "`, and PyTorch refuses it when CUDA starts. Did you mean `" + std::string(meant) + "`?",
             "", false});
     } else if (const std::string_view given = one.find(':') == std::string_view::npos
             ? std::string_view()
             : one.substr(one.find(':') + 1);
         key == "expandable_segments" && given != "True" && given != "False") {
       into.push_back({Severity::warning, true,
-          "`expandable_segments` is True or False, written like this; PyTorch refuses \"" +
-              std::string(given) + "\" where CUDA begins",
+          "PyTorch refuses \"" + std::string(given) +
+              "\" for `expandable_segments` when CUDA starts. Write `True` or `False`",
           "", false});
     }
   }
@@ -98,12 +98,12 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);
   if (name == "OMP_NUM_THREADS" && value->find_first_not_of("0123456789, ") != std::string::npos)
     found.push_back({Severity::warning, true,
-        "`OMP_NUM_THREADS` is a number: OpenMP ignores \"" + *value +
-            "\", and every process starts as many threads as there are cores",
+        "OpenMP ignores \"" + *value +
+            "\" for `OMP_NUM_THREADS`, and every process starts as many threads as there are cores. Set a number",
         "", false});
   if (name == "OMP_NUM_THREADS" && *value == "0")
     found.push_back({Severity::warning, true,
-        "`OMP_NUM_THREADS` is a positive number: OpenMP ignores 0, and every process starts as many threads as there are cores",
+        "OpenMP ignores 0 for `OMP_NUM_THREADS`, and every process starts as many threads as there are cores. Set a positive number",
         "", false});
   return found;
 }

@@ -46,7 +46,8 @@ void judge(const Setting& setting, DocumentReport& report) {
     const auto port = to_number(value.text);
     if (!port || *port < 0 || *port > 65535)
       report.add(value.by_default ? Severity::warning : Severity::error, value.written,
-          "there is no port " + value.text + ": the highest is 65535, and the processes never meet");
+          "there is no port " + value.text +
+              ": the highest is 65535, and the processes never meet. Choose a lower port");
   }
 }
 

@@ -49,7 +49,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
     const std::string_view meant = documents::nearest(given.flag.text, options_of(line.launcher));
     const bool near = !meant.empty() && meant.starts_with("--");
     Finding& finding = report.add(near ? Severity::error : Severity::warning, given.flag.written,
-        near ? "`" + launcher + "` has no option `" + given.flag.text + "` and refuses it: did you mean `" +
+        near ? "`" + launcher + "` has no option `" + given.flag.text + "` and refuses it. Did you mean `" +
                 std::string(meant) + "`?"
              : "`" + launcher + "` of today has no option `" + given.flag.text +
                 "`, and refuses what it does not know. Arguments of the script come after the script");

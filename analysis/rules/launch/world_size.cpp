@@ -129,7 +129,7 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
     Finding& finding = report.add(Severity::warning, line.command->words[line.first].span,
         "`srun` starts `torchrun` " + std::to_string(*slurm.tasks_per_node->value) +
             " times on each node, and each starts " + std::to_string(*processes) +
-            " processes. torchrun is started once per node: `--ntasks-per-node=1`");
+            " processes. Start torchrun once per node: pass `--ntasks-per-node=1`");
     report.relate(finding, slurm.tasks_per_node->where, "tasks on each node");
     report.fix(finding, "Start one task on each node", false, slurm.tasks_per_node->digits, "1");
   }

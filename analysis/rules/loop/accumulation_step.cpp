@@ -19,14 +19,8 @@ namespace {
 Place gate_place(const Window& window) {
   return window.gate ? Place{window.loop->place.chunk, window.gate->test->span} : window.step->event->place;
 }
-// A number as it is, what the program calls it as code.
-std::string displayed_size(const Record& record, const Window& window) {
-  const std::string text = size_text(record, window);
-  const bool number = text.find_first_not_of("0123456789") == std::string::npos;
-  return number || text == "n" ? text : values::code(text);
-}
 std::string in_words(const Record& record, const Window& window) {
-  const std::string text = displayed_size(record, window);
+  const std::string text = size_words(record, window);
   return window.size_known && text != std::to_string(window.size) ? text + " = " + std::to_string(window.size)
                                                                   : text;
 }
@@ -63,9 +57,9 @@ bool look_at_sum(const Record& record, Report& report, const Window& window, Onc
   Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
       "The gradients of " + in_words(record, window) +
           " batches add up before each step, and each is the gradient of a mean: together they are " +
-          (window.size_known ? std::to_string(window.size) : displayed_size(record, window)) +
-          " times as large as those of one large batch. Divide the loss by " +
-          displayed_size(record, window) + ".");
+          (window.size_known ? std::to_string(window.size) : size_words(record, window)) +
+          " times as large as those of one large batch. Divide the loss by " + size_words(record, window) +
+          ".");
   if (!finding) return false;
   report.relate(*finding, loss->mean->place, "the mean over one batch");
   report.relate(*finding, gate_place(window), "the optimizer steps only now and then");

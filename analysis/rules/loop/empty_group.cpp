@@ -49,7 +49,7 @@ void look_for_empty_groups(const TrainingRoot& training_root, Report& report, On
           continue;
         if (!once(made.event->place)) continue;
         Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
-            "A group of this optimizer is empty, and no group has the parameters of a layer that the loss goes through: the names or the condition that the group asks for fit none, and the layer is never trained. Mend what the group asks for.");
+            "A group of this optimizer is empty, and no group has the parameters of a layer that the loss goes through: no parameter has the names or meets the condition of the group, and the layer is never trained. Correct the names or the condition.");
         if (!finding) continue;
         report.relate(*finding, layer->born, "no optimizer has this layer's parameters");
         report.relate(*finding, each.event->place, "the loss goes through it");

@@ -366,7 +366,7 @@ void judge(const Record& record, const TrainingRoot& training_root, const Steps&
   }
   if (const Window* window = ignores_windows(record, all, scheduler, marks)) {
     if (!once(event.place)) return;
-    const std::string size = size_text(record, *window);
+    const std::string size = size_words(record, *window);
     Finding* finding = report.add(Severity::warning, event.place, event.calls,
         code(name) + " is built for as many steps as there are batches, but steps every " + size +
             " batches: training ends long before its cycle does, and the learning rate stays high. Divide the number by " +

@@ -197,7 +197,7 @@ void look_for_others(
           none ? "The groups of this optimizer are empty" + (in_every_run ? "" : chosen_when(record, made)) +
                   ": no parameter was put into them, and " +
                   code(object_text(record, *loss, "loss") + ".backward()") +
-                  " computes gradients that no optimizer applies. Look at how the parameters are chosen."
+                  " computes gradients that no optimizer applies. Correct how the parameters are chosen."
                : "This optimizer holds other parameters than the ones " + trained + " trains" +
                   (in_every_run ? "" : chosen_when(record, made)) + ": " +
                   code(object_text(record, *loss, "loss") + ".backward()") +

@@ -123,7 +123,7 @@ void check(const Record& record, Report& report) {
         const auto scores = scores_of(problem.states[0]);
         if (scores && scores->logits->shape.ndim_known && !scores->logits->shape.dims.empty())
           relate_origin(report, finding, scores->logits->shape.dims.back(),
-              "the router scores " + size_text(record, scores->logits->shape.dims.back()) + " experts");
+              "the router scores " + size_words(record, scores->logits->shape.dims.back()) + " experts");
       });
   // What is written is what fails there.
   if (!told_by_run) report_written_experts(record, report, told);

@@ -138,9 +138,9 @@ Meeting::Verdict Meeting::tell_no_member() {
   if (*comm->root >= view.size() || *comm->root < 0) return Verdict::open;
   view.place(mismatch, *comm);
   return told(Cause::root,
-      "Rank " + std::to_string(*comm->root) + ", which " + call() + " is told to use here on " + me +
-          ", is no member of the group of " + rank_words(comm->members, 0) +
-          ": src and dst are ranks of the whole job. Name a member of the group.");
+      "The root of this " + call() + " is rank " + std::to_string(*comm->root) + " on " + me +
+          ", which is not a member of the group of " + rank_words(comm->members, 0) +
+          ": `src` and `dst` are ranks of the whole job. Name a member of the group.");
 }
 
 Meeting::Verdict Meeting::tell_roots() {
@@ -204,7 +204,8 @@ Meeting::Verdict Meeting::tell_list_length() {
       *comm->list_length == static_cast<std::int64_t>(whole);
   return told(Cause::size,
       "The list of this " + call() + " has " + count(*comm->list_length, "item") + " on " + me +
-          ", and the group has " + std::to_string(comm->members.size()) + " ranks: one for each is needed.");
+          ", but the group has " + std::to_string(comm->members.size()) +
+          " ranks. Give the list one item for each of them.");
 }
 
 Meeting::Verdict Meeting::tell_one_for_all() {
@@ -222,9 +223,9 @@ Meeting::Verdict Meeting::tell_joined() {
     mismatch.made_for = *comm->joined / *comm->elements;
   const auto ranks = static_cast<std::int64_t>(comm->members.size());
   return told(Cause::size,
-      "The tensor of this " + call() + " that has a part for each rank has " +
-          count(*comm->joined, "element") + " on " + me + ", and " + std::to_string(ranks) + " ranks with " +
-          std::to_string(*comm->elements) + " each make " + std::to_string(*comm->elements * ranks) + ".");
+      "The larger tensor of this " + call() + " has " + count(*comm->joined, "element") + " on " + me +
+          ", but " + std::to_string(ranks) + " ranks with " + std::to_string(*comm->elements) +
+          " each need " + std::to_string(*comm->elements * ranks) + ". Make it that large.");
 }
 
 // What one rank has for another is not what that makes room for.
@@ -332,7 +333,7 @@ bool mixed(const JobView& view, Mismatch& mismatch) {
         mismatch.text = "The ranks meet in this " + call_text(mismatch.name) +
             " with different operations: " + values::code(mine_does) + " on rank 0, " +
             values::code(other_does) + " on rank " + std::to_string(rank) + view.at_line(other.place) +
-            ". What comes out is neither. Enter them in the same order on all ranks.";
+            ". The result is neither. Enter them in the same order on all ranks.";
         mismatch.related.push_back({other.place, "rank " + std::to_string(rank) + " enters it here"});
         return true;
       }

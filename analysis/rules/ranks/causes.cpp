@@ -72,8 +72,8 @@ bool CauseSearch::called_no_more(Mismatch& mismatch) const {
     mismatch.event = view_.of_main(comm);
     mismatch.text = "Rank " + std::to_string(rank) + " waits forever in " + this_one(mismatch.name) +
         " of its loop: rank " + std::to_string(root) +
-        " has sent for the last time, and nothing that ends the loop. Now " + view_.doing(root, stop_.at) +
-        ". Let rank " + std::to_string(root) + " send what ends it.";
+        " has sent for the last time, and nothing that ends the loop: " + view_.doing(root, stop_.at) +
+        ". Send a value that ends the loop from rank " + std::to_string(root) + ".";
     const auto last = std::find_if(std::make_reverse_iterator(from), sends.rend(), is_same);
     mismatch.related.push_back(
         {last->place, "rank " + std::to_string(root) + " sends for the last time here"});
@@ -280,7 +280,7 @@ bool CauseSearch::tell_local(Place condition, Place where, const CallSite* calls
       " enters " + call_text(mismatch.name) +
       (where == comm.place ? std::string() : view_.at_line(comm.place)) + " and rank " +
       std::to_string(other) +
-      " does not, it waits forever. Make the ranks agree first: `all_reduce` what decides.";
+      " does not, it waits forever. Make the ranks agree first: `all_reduce` the value that decides.";
   if (!(condition == where))
     mismatch.related.push_back({condition, "this condition may differ among the ranks"});
   if (!(comm.place == where))

@@ -214,9 +214,9 @@ bool dealt_by_data(const JobView& view, Mismatch& mismatch) {
         if (!branch || !deals(view.record.symbols, branch->condition)) continue;
         perhaps_at_loop(view, comm, *loop, mismatch);
         mismatch.text =
-            "Which iterations of this loop a rank takes, and how many, depends on what they are about: a rank that takes more waits in " +
+            "Each rank picks its own iterations of this loop, and not equally many: a rank that runs more waits in " +
             call_text(mismatch.name) + view.at_line(comm.place) +
-            " for the ranks that have finished. Give every rank the same number of them.";
+            " for the ranks that have finished. Give every rank the same number of iterations.";
         mismatch.related.push_back({decision.place, "each rank takes its own here"});
         return true;
       }

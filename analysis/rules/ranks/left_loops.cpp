@@ -75,7 +75,7 @@ bool left_by_own_data(const JobView& view, Mismatch& mismatch) {
           mismatch.text =
               "Each rank decides this from its own data: in the next iteration a rank that goes on waits in " +
               call_text(mismatch.name) + view.at_line(waits->place) +
-              " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` what decides.";
+              " for the ranks that left the loop here. Make the ranks agree first: `all_reduce` the value that decides.";
           if (!(mine.place == exit.place))
             mismatch.related.push_back({mine.place, "this condition may differ among the ranks"});
           mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
@@ -229,7 +229,7 @@ bool left_by_rank(const JobView& view, Mismatch& mismatch) {
               " leaves the loop here: in the next iteration " +
               ranks_do(waiting, view.size(), "waits", "wait") + " in " + call_text(mismatch.name) +
               view.at_line(waits->place) +
-              " forever. Make all ranks leave together: `broadcast` what decides.";
+              " forever. Make all ranks leave together: `broadcast` the value that decides.";
           mismatch.related.push_back({by->place, "by this condition"});
           mismatch.related.push_back({waits->place, call_text(mismatch.name) + " is entered here"});
           return true;

@@ -72,7 +72,7 @@ bool never_answered(
           (sends ? " is for a message from rank " : " goes to rank ") + std::to_string(nearest->peer);
     else
       mismatch.text += ": " + view.doing(message->peer, stop.at);
-    mismatch.text += ".";
+    mismatch.text += ". Give every send its receive, between the same ranks and with the same tag.";
     if (nearest && nearest->place)
       mismatch.related.push_back({nearest->place, "what rank " + other + (sends ? " receives" : " sends")});
     return true;

@@ -257,7 +257,7 @@ private:
                             : breaks ? "leave the loop"
                                      : "continue with the next iteration") +
         " here, and " + wait + " in " + call_text(mismatch.name) + view.at_line(missed.event->place) +
-        " forever. Make all ranks leave together: `broadcast` what decides.";
+        " forever. Make all ranks leave together: `broadcast` the value that decides.";
     mismatch.text = capitalized(mismatch.text);
     mismatch.related = {{exit.spot.guard->place, "by this condition"}, {missed.event->place, wait + " here"}};
     return mismatch;

@@ -26,10 +26,10 @@ void check(const Record& record, Report& report) {
     if (problem.problem != ProblemKind::layer_features || !problem.left.factors) return;
     const std::string arithmetic = arithmetic_text(record, problem.left);
     Finding* finding = add("Flattened, " + operand_text(record, problem, 0) + " has " +
-        (arithmetic.empty() ? size_text(record, problem.left) : arithmetic) + " features, but " + layer +
-        " expects " + size_text(record, problem.right));
+        (arithmetic.empty() ? size_words(record, problem.left) : arithmetic) + " features, but " + layer +
+        " expects " + size_words(record, problem.right));
     if (!finding) return;
-    relate_origin(report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
+    relate_origin(report, *finding, problem.right, "made for " + size_words(record, problem.right) + " here");
     relate_origin(report, *finding, problem.left, "flattened here");
     relate_evidence(record, report, *finding, problem);
     report.relate_calls(*finding, problem.calls);

@@ -26,11 +26,11 @@ void check(const Record& record, Report& report) {
     case ProblemKind::inner_dimensions: {
       const std::string left = operand_text(record, problem, 0), right = operand_text(record, problem, 1);
       Finding* finding = add("Cannot multiply " + left + " " + shape(0) + " by " + right + " " + shape(1) +
-          ": inner dimensions " + size_text(record, problem.left) + " and " +
-          size_text(record, problem.right) + " differ");
+          ": inner dimensions " + size_words(record, problem.left) + " and " +
+          size_words(record, problem.right) + " differ");
       if (!finding) return;
-      relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
-      relate_origin(report, *finding, problem.right, size_text(record, problem.right) + " comes from here");
+      relate_origin(report, *finding, problem.left, size_words(record, problem.left) + " comes from here");
+      relate_origin(report, *finding, problem.right, size_words(record, problem.right) + " comes from here");
       report.relate_calls(*finding, problem.calls);
       for (const std::size_t operand : {std::size_t{1}, std::size_t{0}})
         if (auto fix = fix_transpose(record, problem, operand)) finding->fixes.push_back(std::move(*fix));
@@ -53,13 +53,13 @@ void check(const Record& record, Report& report) {
       // What a flatten made is told with its arithmetic, by shape/layer-input.
       if (problem.left.factors) return;
       const std::string layer = layer_text(record, problem);
-      Finding* finding = add(layer + " expects " + size_text(record, problem.right) + " features, but " +
+      Finding* finding = add(layer + " expects " + size_words(record, problem.right) + " features, but " +
           operand_text(record, problem, 0) + " has shape " + shape(0) + " with " +
-          size_text(record, problem.left) + " features");
+          size_words(record, problem.left) + " features");
       if (!finding) return;
       relate_origin(
-          report, *finding, problem.right, "made for " + size_text(record, problem.right) + " here");
-      relate_origin(report, *finding, problem.left, size_text(record, problem.left) + " comes from here");
+          report, *finding, problem.right, "made for " + size_words(record, problem.right) + " here");
+      relate_origin(report, *finding, problem.left, size_words(record, problem.left) + " comes from here");
       relate_evidence(record, report, *finding, problem);
       report.relate_calls(*finding, problem.calls);
       if (auto fix = fix_constructor(record, problem, "in_features"))

@@ -218,7 +218,7 @@ void check(const Record& record, Report& report) {
         !moved(record, first->shape, each.state->shape) ||
         may_be_pooled_to_one(record, *first, wrong->from) || !once(each.made->born))
       continue;
-    const std::string size = record.symbols.text(before->shape.dims[wrong->from].size);
+    const std::string size = values::size_words(record.symbols, before->shape.dims[wrong->from]);
     Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
         "This turns " + code(values::shape_text(record.symbols, before->shape)) + " into " +
             code(values::shape_text(record.symbols, each.state->shape)) + ": the dimension of size " + size +

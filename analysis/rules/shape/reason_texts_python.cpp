@@ -34,7 +34,7 @@ constexpr ReasonText python_texts[] = {
     {Reason::truth_of_many,
         "{} has shape {}: it is true or false only with one element, and Python raises \"Boolean value of Tensor with more than one value is ambiguous\". Ask for `.all()`, `.any()` or one number"},
     {Reason::unbound_name, "`{}` is read before it is bound"},
-    {Reason::annotated, "{} is annotated as `{}`, and is {}"},
+    {Reason::annotated, "{} is annotated as `{}`, but has shape {}"},
     {Reason::not_declared, "No parser declares `{}`: reading it raises `AttributeError`. Add the argument"},
     {Reason::declared_otherwise,
         "No parser declares `{}`: reading it raises `AttributeError`. Did you mean `{}`?"},
@@ -49,7 +49,7 @@ constexpr ReasonText python_texts[] = {
     {Reason::port_of_variable,
         "`MASTER_PORT` is {}, but the highest port is 65535: `init_process_group` cannot listen there. Choose a lower port"},
     {Reason::bool_of_text,
-        "`type=bool` takes every string for true: with `--{} False` the option is true. Use `action=\"store_true\"`, or `argparse.BooleanOptionalAction`"},
+        "`type=bool` takes any string as true: with `--{} False` the option is true. Use `action=\"store_true\"`, or `argparse.BooleanOptionalAction`"},
     {Reason::flag_always_on,
         "`store_true` with `default=True` is always on: nothing on the command line switches `{}` off. Use `action=argparse.BooleanOptionalAction`"},
 };

@@ -129,10 +129,12 @@ public:
   std::string operator()(const Stated& it) const {
     std::string_view text = text_of_reason(it.reason);
     std::string made;
+    bool in_code = false;
     for (const Part& part : it.parts) {
       const std::size_t gap = text.find('{'), end = text.find('}', gap);
+      in_code ^= std::ranges::count(text.substr(0, gap), '`') % 2 != 0;
       made += text.substr(0, gap);
-      made += filled(part, text.substr(gap + 1, end - gap - 1));
+      made += filled(part, text.substr(gap + 1, end - gap - 1), in_code);
       text.remove_prefix(end + 1);
     }
     return made.append(text);
@@ -140,7 +142,7 @@ public:
 
   std::string operator()(const DevicesApart& it) const {
     return words(it.one) + " is on " + values::code(it.one_device) + " and " + words(it.other) + " is on " +
-        values::code(it.other_device);
+        values::code(it.other_device) + ". Move one of them to the device of the other";
   }
 
   std::string operator()(const NoSuchKey& it) const {
@@ -176,10 +178,13 @@ public:
 
   std::string operator()(const FalseAssertion& it) const {
     std::string values;
-    for (const auto& [name, value] : it.values) {
+    for (std::size_t i = 0; i < it.values.size(); ++i) {
+      const auto& [name, value] = it.values[i];
       const bool is_number = value.find_first_not_of("-0123456789") == std::string::npos;
-      values += (values.empty() ? "" : ", ") + values::code(name) + " is " +
-          (is_number ? value : values::code(value));
+      values += (i == 0                            ? ""
+                        : i + 1 < it.values.size() ? ", "
+                                                   : " and ") +
+          values::code(name) + " is " + (is_number ? value : values::code(value));
     }
     return "This assertion never holds: " +
         (values.empty() ? values::code(it.condition) + " is false" : values);
@@ -279,8 +284,9 @@ public:
   }
 
   std::string operator()(const NotDivisible& it) const {
-    return (it.parameter.empty() ? words(it.size) + " " + std::string(it.unit)
-                                 : values::code(std::string(it.parameter) + "=" + words(it.size))) +
+    return (it.parameter.empty()
+                   ? words(it.size) + " " + std::string(it.unit)
+                   : values::code(std::string(it.parameter) + "=" + values::size_text(*symbols_, it.size))) +
         " cannot be divided into " + words(it.by) + " " + std::string(it.parts);
   }
 
@@ -340,17 +346,17 @@ public:
   }
 
   std::string operator()(const DoesNotFit& it) const {
-    switch (it.act) {
-    case DoesNotFit::Act::broadcast:
+    switch (it.action) {
+    case DoesNotFit::Action::broadcast:
       return it.operand + " has shape " + words(it.shape) + " and cannot be broadcast to " + it.into +
           (it.into.empty() ? "" : ", which has shape ") + words(it.other);
-    case DoesNotFit::Act::copy:
+    case DoesNotFit::Action::copy:
       return it.operand + " has shape " + words(it.shape) + " and cannot be copied into " + it.into +
           ", which has shape " + words(it.other);
-    case DoesNotFit::Act::write:
+    case DoesNotFit::Action::write:
       return "A value of shape " + words(it.shape) + " cannot be written into a part of shape " +
           words(it.other);
-    case DoesNotFit::Act::write_result:
+    case DoesNotFit::Action::write_result:
       return "The result has shape " + words(it.shape) + " and cannot be written into " + it.into +
           ", which has shape " + words(it.other);
     }
@@ -390,23 +396,22 @@ private:
         return texts[at].text;
     return {};
   }
-  std::string filled(const Part& part, std::string_view gap) const {
+  std::string filled(const Part& part, std::string_view gap, bool in_code) const {
     if (gap.starts_with('?')) {
       const std::size_t colon = std::min(gap.find(':'), gap.size());
       return std::string(
           std::get<bool>(part) ? gap.substr(1, colon - 1) : gap.substr(std::min(colon + 1, gap.size())));
     }
-    std::string text = std::visit([&](const auto& it) { return words(it); }, part);
-    if (gap.empty()) return text;
-    // A product reads as one: "4×width".
-    for (std::size_t at = 0; (at = text.find('*', at)) != std::string::npos;) text.replace(at, 1, "×");
+    const auto* size = std::get_if<values::Dim>(&part);
+    std::string text = in_code && size ? values::size_text(*symbols_, *size)
+                                       : std::visit([&](const auto& it) { return words(it); }, part);
     if (gap.size() > 1) text += " " + std::string(gap.substr(1)) + (text == "1" ? "" : "s");
     return text;
   }
   std::string words(const values::Shape& shape) const {
     return values::code(values::shape_text(*symbols_, shape));
   }
-  std::string words(const values::Dim& dim) const { return values::size_text(*symbols_, dim); }
+  std::string words(const values::Dim& dim) const { return values::size_words(*symbols_, dim); }
   static std::string words(bool truth) { return truth ? "True" : "False"; }
   static std::string words(std::int64_t number) { return std::to_string(number); }
   static std::string words(double number) {
@@ -470,7 +475,7 @@ bool names(const ProblemEvent& problem, std::string_view name) {
 void relate_evidence(
     const Record& record, const Report& report, Finding& finding, const ProblemEvent& problem) {
   for (const values::Dim& size : problem.sizes)
-    report.relate(finding, size.origin->place, values::size_text(record.symbols, size) + " comes from here");
+    report.relate(finding, size.origin->place, values::size_words(record.symbols, size) + " comes from here");
   for (const auto& [place, text] : problem.evidence) report.relate(finding, place, text);
 }
 

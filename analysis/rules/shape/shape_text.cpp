@@ -10,8 +10,8 @@ namespace stepzero::rules {
 
 using values::Kind;
 
-std::string size_text(const Record& record, const values::Dim& dim) {
-  return values::size_text(record.symbols, dim);
+std::string size_words(const Record& record, const values::Dim& dim) {
+  return values::size_words(record.symbols, dim);
 }
 std::string shape_text(const Record& record, const values::Shape& shape) {
   return values::shape_text(record.symbols, shape);
@@ -57,7 +57,7 @@ std::string arithmetic_text(const Record& record, const values::Dim& dim) {
   if (!dim.factors || dim.factors->sizes.size() < 2) return {};
   std::string text;
   for (const auto size : dim.factors->sizes) {
-    if (!size) return {};
+    if (!size || !record.symbols.value(size)) return {};
     text += (text.empty() ? "" : "×") + record.symbols.text(size);
   }
   return text + " = " + record.symbols.text(dim.size);

@@ -7,14 +7,14 @@
 namespace stepzero::rules {
 
 std::string shape_text(const Record& record, const values::Shape& shape);  // "[B, T, 768]", "[*, 768]"
-std::string size_text(const Record& record, const values::Dim& dim);
+std::string size_words(const Record& record, const values::Dim& dim);      // "64", "`n_embd`"
 // The text of the expression that gave an operand, or its kind: "x", "self.fc1", "the input".
 std::string operand_text(const Record& record, const ProblemEvent& problem, std::size_t index);
 // The layer as the program calls it, "self.fc1", or as it was made, "nn.Linear(3, 4)".
 std::string layer_text(const Record& record, const ProblemEvent& problem);
 // The expression that gave an operand and could be replaced; null if there is none.
 const syntax::Expr* operand_expression(const ProblemEvent& problem, std::size_t index);
-// `32×5×5 = 800`, if the size came from a flatten; else empty.
+// "32×5×5 = 800", "`C*5*5`", if the size came from a flatten; else empty.
 std::string arithmetic_text(const Record& record, const values::Dim& dim);
 void relate_origin(const Report& report, Finding& finding, const values::Dim& dim, const std::string& what);
 

@@ -4,6 +4,7 @@
 #include "rules/training/absent.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -370,6 +371,11 @@ std::string size_text(const Record& record, const Window& window) {
   if (const auto* remainder = remainder_of(window))
     return std::string(record.text({window.loop->place.chunk, remainder->right->span}));
   return window.size_known ? std::to_string(window.size) : "n";
+}
+std::string size_words(const Record& record, const Window& window) {
+  const std::string text = size_text(record, window);
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return is_number || text == "n" ? text : values::code(text);
 }
 
 }  // namespace stepzero::rules

@@ -28,6 +28,8 @@ std::vector<Window> windows(const Record& record, const Training& training);
 
 // The number of iterations as the program writes it: what the gate divides by.
 std::string size_text(const Record& record, const Window& window);
+// … as messages write it: a number as it is, what the program calls it as code.
+std::string size_words(const Record& record, const Window& window);
 // `i % n` of the gate, where it is written so; null otherwise.
 const syntax::BinaryExpr* remainder_of(const Window& window);
 

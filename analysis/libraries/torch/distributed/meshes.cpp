@@ -3,6 +3,7 @@
 #include "interpreter/one_rank.hpp"
 #include "libraries/torch/distributed/spread.hpp"
 #include "values/kept.hpp"
+#include "values/shape_text.hpp"
 
 #include <algorithm>
 
@@ -252,7 +253,8 @@ Value part_of_mesh(Call& call) {
     // One that was flattened is known to its root by its new name.
     if (!whole || kept(call, has_flattened)) return call.run.heap().unseen("mesh", call.place);
     std::string known;
-    for (const std::string& each : mesh->names) known += (known.empty() ? "`" : ", `") + each + "`";
+    for (std::size_t i = 0; i < mesh->names.size(); ++i)
+      known += (i == 0 ? "" : i + 1 < mesh->names.size() ? ", " : " and ") + values::code(mesh->names[i]);
     return refuse_mesh(call, why<Reason::mesh_dimension>(name, known));
   }
   const Value part = made_mesh(call, mesh->sizes, dims, tuple_of(call, *wanted), true);

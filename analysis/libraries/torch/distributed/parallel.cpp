@@ -200,7 +200,7 @@ static bool lies_on_first(Runtime& run, Value input) {
                                        : nullptr;
   if (!device) return false;
   const symbolic::Cond no_gpu = run.symbols().logical_not(
-      run.named_condition("torch.cuda.is_available", Sharing::uniform));
+      run.named_condition(values::DeviceCondition::has_cuda, Sharing::uniform));
   return std::ranges::all_of(values::possible_devices(run.symbols(), *device), [&](const auto& possible) {
     return possible.text == "cuda" || possible.text == "cuda:0" ||
         (possible.text == "cpu" && possible.when == no_gpu);
@@ -220,7 +220,7 @@ Value wrapped_forward(Call& call) {
       lies_on_cpu(call.run, call.run.attribute(call.self, Name("module"), call.place));
   // Of a module that was left on the CPU nothing more is said inside: with one GPU it was moved.
   if (left)
-    Op(call).fail_when(call.run.named_condition("torch.cuda.is_available", Sharing::uniform),
+    Op(call).fail_when(call.run.named_condition(values::DeviceCondition::has_cuda, Sharing::uniform),
         values::ProblemKind::device, why<Reason::data_parallel_on_cpu>());
   else if (replicates && !kept(call, "device_ids"))
     std::erase_if(handed, [&](Value given) { return lies_on_first(call.run, given); });

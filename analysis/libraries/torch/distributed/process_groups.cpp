@@ -139,7 +139,7 @@ Value global_rank(Call& call) {
 }
 Value is_available(Call& call) { return call.run.heap().boolean(true); }
 Value is_initialized(Call& call) {
-  return Value::of(call.run.named_condition(call.row.path, Sharing::uniform));
+  return Value::of(call.run.named_condition(group_condition, Sharing::uniform));
 }
 Value reduce_op(Call& call) { return call.run.heap().unknown(call.row.path, Sharing::uniform, call.place); }
 

@@ -225,11 +225,13 @@ Value seeded(Call& call) {
   call.run.note_seed(call.at(0), Runtime::Stream::torch, call.row.path.starts_with("torch.cuda."));
   return Value::none();
 }
-Value available(Call& call) { return Value::of(call.run.named_condition(call.row.path, Sharing::uniform)); }
+Value available(Call& call) {
+  return Value::of(call.run.named_condition(call.without_arguments(), Sharing::uniform));
+}
 // Where it is said whether there is a GPU, that; else nobody knows.
 Value current_accelerator(Call& call) {
   const auto& asked = call.run.record().conditions;
-  const auto there = asked.find("torch.accelerator.is_available");
+  const auto there = asked.find("torch.accelerator.is_available()");
   const Answer answer = there == asked.end() ? Answer::unknown : call.run.symbols().decide(there->second);
   if (answer == Answer::yes) return call.run.heap().device("cuda");
   return answer == Answer::no ? Value::none() : call.run.heap().unseen("", call.place);
