@@ -1,6 +1,7 @@
 // amp/new-scaler: a GradScaler that is made anew in each iteration of a loop that trains one model.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/made_in_loops.hpp"
 
 #include <algorithm>
 
@@ -43,48 +44,47 @@ bool is_made_now_and_then(const TrainingEvent& made, const TrainingEvent& step) 
   });
 }
 
+void look_at(const Record& record, Report& report, const TrainingRoot& training_root,
+    const TrainingEvent& made, Once& once) {
+  const Object* scaler = made.event->self.object();
+  // What it had learned may come back.
+  const bool restored = std::any_of(
+      training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+        return (each.event->row->operation == Operation::state_put && each.event->self.object() == scaler) ||
+            (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
+      });
+  const auto step = std::find_if(
+      training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
+        return each.event->row->operation == Operation::scaler_step && each.event->self.object() == scaler;
+      });
+  if (restored || step == training_root.all.end() || step->event->arguments.empty() ||
+      is_made_now_and_then(made, *step))
+    return;
+  const LoopEvent* loop = made_in(training_root, made, step->event->arguments[0]);
+  const auto weight = loop ? severity_under(record, scaler, *step->event, training_root) : std::nullopt;
+  if (!weight || !once(made.event->place)) return;
+  // Where each step has a scaler of its own, none of them learns anything.
+  const bool each_step = made.loops.back() == step->loops.back();
+  Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place,
+      made.event->calls,
+      std::string("A new `GradScaler` is created ") +
+          (each_step ? "for every step" : "in each iteration of the surrounding loop") + weight->when +
+          ": it starts again from its first scale, " +
+          (each_step
+                  ? "and never learns one that fits. Gradients that overflow at a scale of 65,536 are never applied."
+                  : "and skips steps until it has come down to one that fits.") +
+          " Create one before the loop.");
+  if (!finding) return;
+  report.relate(*finding, loop->place, "each iteration creates another");
+  report.relate(*finding, step->event->place, "the step");
+}
+
 void check(const Record& record, Report& report) {
-  const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& training_root : training.training_roots()) {
-    if (training_root.handed_over || training_root.root->truncated) continue;
-    for (const TrainingEvent& made : training_root.all) {
-      if (made.event->row->operation != Operation::scaler_made || made.loops.empty()) continue;
-      const Object* scaler = made.event->self.object();
-      // What it had learned may come back.
-      const bool restored = std::any_of(
-          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-            return (each.event->row->operation == Operation::state_put &&
-                       each.event->self.object() == scaler) ||
-                (each.event->row->operation == Operation::unseen && is_handed(*each.event, scaler));
-          });
-      const auto step = std::find_if(
-          training_root.all.begin(), training_root.all.end(), [&](const TrainingEvent& each) {
-            return each.event->row->operation == Operation::scaler_step &&
-                each.event->self.object() == scaler;
-          });
-      if (restored || step == training_root.all.end() || step->event->arguments.empty() ||
-          is_made_now_and_then(made, *step))
-        continue;
-      const LoopEvent* loop = made_in(training_root, made, step->event->arguments[0]);
-      const auto weight = loop ? severity_under(record, scaler, *step->event, training_root) : std::nullopt;
-      if (!weight || !once(made.event->place)) continue;
-      // Where each step has a scaler of its own, none of them learns anything.
-      const bool each_step = made.loops.back() == step->loops.back();
-      Finding* finding = report.add(each_step ? Severity::warning : Severity::information, made.event->place,
-          made.event->calls,
-          std::string("A new `GradScaler` is created ") +
-              (each_step ? "for every step" : "in each iteration of the surrounding loop") + weight->when +
-              ": it starts again from its first scale, " +
-              (each_step
-                      ? "and never learns one that fits. Gradients that overflow at a scale of 65,536 are never applied."
-                      : "and skips steps until it has come down to one that fits.") +
-              " Create one before the loop.");
-      if (!finding) continue;
-      report.relate(*finding, loop->place, "each iteration creates another");
-      report.relate(*finding, step->event->place, "the step");
-    }
-  }
+  visit_made_in_loops(
+      record, Operation::scaler_made, [&](const TrainingRoot& training_root, const TrainingEvent& made) {
+        look_at(record, report, training_root, made, once);
+      });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
+#include "rules/training/made_in_loops.hpp"
 #include "rules/training/parts.hpp"
 #include "values/kept.hpp"
 #include "values/shape_text.hpp"
@@ -206,31 +207,31 @@ std::optional<Fix> made_before(const Record& record, const OperationEvent& made,
   return fix;
 }
 
+void look_at(const Record& record, Report& report, const TrainingRoot& training_root,
+    const TrainingEvent& made, Once& once) {
+  if (made.in_handler || !made.event->self.is(values::Kind::instance)) return;
+  const LoopEvent& loop = *made.loops.back();
+  const auto& optimizer = *made.event->self.as<Instance>();
+  if (!loop.stmt || !repeats(loop) || !libraries::keeps_state(optimizer)) return;
+  if (!trains_the_same(record, training_root, made, loop)) return;
+  const TrainingEvent* step = only_step(record, training_root, made);
+  if (!step || !once(made.event->place)) return;
+  const std::string kind(values::last_name(optimizer.native->path));
+  Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
+      "Each step uses a new " + code(kind) +
+          ", which starts without what the one before had gathered of the gradients: its averages and its momentum are never used. Create the optimizer once, before the loop.");
+  if (!finding) return;
+  report.relate(*finding, loop.place, "each iteration creates another");
+  report.relate(*finding, step->event->place, "its only step");
+  if (auto fix = made_before(record, *made.event, loop)) finding->fixes.push_back(std::move(*fix));
+}
+
 void check(const Record& record, Report& report) {
-  const Training& training = Training::of(record);
   Once once;
-  for (const TrainingRoot& training_root : training.training_roots()) {
-    if (training_root.handed_over || training_root.root->truncated) continue;
-    for (const TrainingEvent& made : training_root.all) {
-      if (made.event->row->operation != Operation::optimizer_made || made.loops.empty() || made.in_handler ||
-          !made.event->self.is(values::Kind::instance))
-        continue;
-      const LoopEvent& loop = *made.loops.back();
-      const auto& optimizer = *made.event->self.as<Instance>();
-      if (!loop.stmt || !repeats(loop) || !libraries::keeps_state(optimizer)) continue;
-      if (!trains_the_same(record, training_root, made, loop)) continue;
-      const TrainingEvent* step = only_step(record, training_root, made);
-      if (!step || !once(made.event->place)) continue;
-      const std::string kind(values::last_name(optimizer.native->path));
-      Finding* finding = report.add(Severity::warning, made.event->place, made.event->calls,
-          "Each step uses a new " + code(kind) +
-              ", which starts without what the one before had gathered of the gradients: its averages and its momentum are never used. Create the optimizer once, before the loop.");
-      if (!finding) continue;
-      report.relate(*finding, loop.place, "each iteration creates another");
-      report.relate(*finding, step->event->place, "its only step");
-      if (auto fix = made_before(record, *made.event, loop)) finding->fixes.push_back(std::move(*fix));
-    }
-  }
+  visit_made_in_loops(
+      record, Operation::optimizer_made, [&](const TrainingRoot& training_root, const TrainingEvent& made) {
+        look_at(record, report, training_root, made, once);
+      });
 }
 
 }  // namespace

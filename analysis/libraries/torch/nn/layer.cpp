@@ -241,7 +241,7 @@ std::vector<Row> nn_rows() {
       {loss_rows, nn, false, true},
       {recurrent_rows, "PyTorch documentation of torch.nn and torch.nn.utils.rnn", false, true},
       {data_rows, "PyTorch documentation of torch.utils.data"},
-      {parameter_rows, "PyTorch documentation of torch.nn.Module and torch.nn.utils"},
+      {conversion_rows, "PyTorch documentation of torch.nn.Module and torch.nn.utils"},
   };
   return rows_of_families(families);
 }

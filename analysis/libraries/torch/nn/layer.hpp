@@ -68,6 +68,6 @@ std::vector<Row> recurrent_rows();
 std::vector<Row> attention_rows();
 std::vector<Row> loss_rows();
 std::vector<Row> data_rows();
-std::vector<Row> parameter_rows();
+std::vector<Row> conversion_rows();
 
 }  // namespace stepzero::libraries

@@ -1,8 +1,9 @@
-// nn.Module itself: its tree of parts, its parameters, modes and hooks. Semantics as in the documentation of
+// nn.Module itself: its tree of parts, its parameters and modes. Semantics as in the documentation of
 // torch.nn.Module.
 #include "libraries/torch/nn/modules.hpp"
 
 #include "interpreter/record.hpp"
+#include "libraries/torch/nn/module_calls.hpp"
 #include "libraries/torch/nn/states.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
@@ -13,8 +14,6 @@
 #include <unordered_set>
 
 namespace stepzero::libraries {
-
-using interpreter::Arguments;
 
 namespace {
 
@@ -387,109 +386,13 @@ Value eval_unseen(Call& call) {
   return call.self;
 }
 
-// ---------------------------------------------------------------- calls and hooks
-
-template <bool before> Value register_hook(Call& call) {
-  return add_hook(call, before ? values::ModuleState::pre_hooks : values::ModuleState::hooks);
-}
-Value remove_hook(Call& call) {
-  const Value hooks = kept(call, values::ModuleState::hooks), hook = kept(call, values::ModuleState::hook);
-  if (!hooks.is(Kind::list)) return Value::none();
-  values::ListState state = *values::Heap::list_state(hooks);
-  std::erase_if(state.items, [&](const Value& item) { return call.run.resolve(item) == hook; });
-  call.run.heap().set_list(hooks, std::move(state));
-  return Value::none();
-}
-
-// A module whose classes are all seen, and none of which computes anything.
-bool has_no_forward(const Call& call) {
-  if (!call.self.is(Kind::instance)) return false;
-  const Instance& module = *call.self.as<Instance>();
-  const values::LibrarySymbol* native = module.native ? module.native
-      : module.cls                                    ? module.cls->native
-                                                      : nullptr;
-  const bool computes_nothing = native &&
-      (native->path == module_class || native->path == "torch.nn.ModuleList" ||
-          native->path == "torch.nn.ModuleDict");
-  if (!computes_nothing || module.symbolic || module.of_many ||
-      module.attributes.find(Name(values::ModuleState::in_hands)))
-    return false;
-  if (!module.cls) return true;
-  return !module.open && !module.cls->hooks_attributes &&
-      std::ranges::none_of(module.cls->order, [](const values::Class* each) {
-        return each->open || !each->stmt || !each->stmt->decorators.empty() || !each->stmt->keywords.empty();
-      });
-}
-
-Value module_call(Call& call) {
-  Arguments arguments = arguments_of(call);
-  values::Heap& heap = call.run.heap();
-  if (const Value hooks = kept(call, values::ModuleState::pre_hooks); hooks.is(Kind::list))
-    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
-      const Value changed = call.run.resolve(
-          call.run.call(hook, {{call.self, heap.tuple(arguments.positional)}, {}, false}, call.place));
-      if (changed.is(Kind::none)) continue;
-      arguments.after = 0;
-      if (changed.is(Kind::tuple))
-        arguments.positional = changed.as<values::Tuple>()->items;
-      else if (changed.is(Kind::tensor))
-        arguments.positional = {changed};
-      else
-        for (Value& argument : arguments.positional) argument = heap.unseen("", call.place);
-    }
-  const std::vector<Value> given = arguments.positional;
-  const Value forward = call.run.attribute_or_none(call.self, Name("forward"), call.place);
-  if (!forward) {
-    if (has_no_forward(call))
-      explain(*call.run.problem(values::ProblemKind::argument, call), why<Reason::no_forward>());
-    return heap.unseen("", call.place);
-  }
-  Value result_value = call.run.call(forward, std::move(arguments), call.place, call.expr);
-  if (const Value hooks = kept(call, values::ModuleState::hooks); hooks.is(Kind::list))
-    for (const Value& hook : std::vector(values::Heap::list_state(hooks)->items)) {
-      const Value changed = call.run.resolve(
-          call.run.call(hook, {{call.self, heap.tuple(given), result_value}, {}, false}, call.place));
-      if (!changed.is(Kind::none)) result_value = changed;
-    }
-  return result_value;
-}
-
-}  // namespace
-
-Arguments arguments_of(const Call& call) {
-  Arguments arguments;
-  for (const Value& argument : call.arguments)
-    if (argument) arguments.positional.push_back(argument);
-  arguments.positional.insert(arguments.positional.end(), call.rest.begin(), call.rest.end());
-  arguments.keywords = call.options;
-  arguments.spread = call.spread;
-  arguments.after = call.after;
-  return arguments;
-}
-
-namespace {
 // f(tensor) of each of its tensors: where they lie then is not known.
 Value apply_to_tensors(Call& call) {
   lose_dtypes(call.run, call.self);
   return call.self;
 }
 Value hidden(Call& call) { return call.run.heap().unseen("", call.place); }
-}  // namespace
-
-Value add_hook(Call& call, std::string_view which) {
-  Value hooks = kept(call, which);
-  if (!hooks.is(Kind::list)) keep(call, which, hooks = call.run.heap().list({}));
-  values::ListState state = *values::Heap::list_state(hooks);
-  state.items.push_back(call.at(0));
-  call.run.heap().set_list(hooks, std::move(state));
-  Instance* handle = call.run.make_native("torch.utils.hooks.RemovableHandle", call.place);
-  keep(call.run, *handle, values::ModuleState::hooks, hooks);
-  keep(call.run, *handle, values::ModuleState::hook, call.at(0));
-  return Value::of(Kind::instance, handle);
-}
-
 // Whoever asks for the module's own tables may put other tensors and parts into them.
-namespace {
 Value own_table(Call& call) {
   keep(call, values::ModuleState::own_state, call.run.heap().boolean(true));
   lose_dtypes(call.run, call.self);
@@ -502,7 +405,6 @@ std::vector<Row> module_rows() {
   std::vector<Row> rows = {
       row("torch.nn.Module", class_, "*arguments, **options", nullptr),
       row("torch.nn.Module.__init__", method, "*arguments, **options", itself),
-      row("torch.nn.Module.__call__", method, "*arguments, **options", module_call, {}, Operation::forward),
       row("torch.nn.Module.training", property, "", training),
       // Of objects of which nothing is known but that the program asks this of them.
       row(values::under<values::InternalRow::of_unseen, "train">, method, "mode=True", train_unseen, {},
@@ -536,12 +438,8 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.register_parameter", method, "name, param", register_module),
       row("torch.nn.Module.add_module", method, "name, module", register_module),
       row("torch.nn.Module.register_module", method, "name, module", register_module),
-      row("torch.nn.Module.register_forward_hook", method, "hook, **options", register_hook<false>),
-      row("torch.nn.Module.register_forward_pre_hook", method, "hook, **options", register_hook<true>),
       row("torch.nn.Module.register_full_backward_hook", method, "hook, **options", nothing),
       row("torch.nn.Module.register_backward_hook", method, "hook, **options", nothing),
-      row("torch.utils.hooks.RemovableHandle", class_, "*arguments", nullptr),
-      row("torch.utils.hooks.RemovableHandle.remove", method, "", remove_hook),
       row("torch.nn.Module.state_dict", method, "*arguments, **options", state_dict),
       row("torch.nn.Module.load_state_dict", method,
           "state_dict, strict=True, assign=False, *, own=None, nothing=None", load_state),
@@ -572,7 +470,8 @@ std::vector<Row> module_rows() {
            values::under<values::InternalRow::of_unseen, "loss_function()">,
            values::under<values::InternalRow::of_unseen, "loss_fct()">})
     rows.push_back(row(name, method, "input, target", compared_by_unseen));
-  for (const auto& more : {compiled_rows(), tensor_rows()}) rows.insert(rows.end(), more.begin(), more.end());
+  for (const auto& more : {module_call_rows(), compiled_rows(), tensor_rows()})
+    rows.insert(rows.end(), more.begin(), more.end());
   rows.push_back(row("torch.nn.Module.share_memory", method, "*arguments, **options", itself));
   for (const std::string_view name : {"torch.nn.Module._parameters", "torch.nn.Module._buffers"})
     rows.push_back(row(name, property, "", own_table));

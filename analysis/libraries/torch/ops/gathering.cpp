@@ -325,17 +325,39 @@ Value unravel_index(Op& op) {
   return op.tuple(std::move(made));
 }
 
+// Of select and narrow: the shape of the input and the dimension that is asked for. Without one, `result` is
+// all that is known: as many dimensions, less `fewer`.
+struct AlongOne {
+  const TensorState* input = nullptr;
+  Shape shape;
+  std::optional<std::size_t> at;
+  Value result;
+};
+AlongOne along_one(Op& op, std::string_view purpose, std::size_t fewer) {
+  AlongOne along;
+  along.input = op.expect("input");
+  if (!along.input) {
+    along.result = op.unknown();
+    return along;
+  }
+  along.shape = along.input->shape;
+  if (along.shape.ndim_known && along.shape.dims.empty()) {
+    along.result = op.fail(ProblemKind::index, interpreter::NoDimension{op.name("input"), purpose});
+    return along;
+  }
+  along.at = find_dim(op, along.shape, "dim");
+  if (along.at) return along;
+  const bool is_known = !op.failed() && along.shape.ndim_known;
+  along.result = op.result(
+      is_known ? Shape{true, std::vector<Dim>(along.shape.dims.size() - fewer)} : Shape{},
+      along.input->dtype);
+  return along;
+}
+
 Value select(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  if (shape.ndim_known && shape.dims.empty())
-    return op.fail(ProblemKind::index, interpreter::NoDimension{op.name("input"), "select from"});
-  const auto at = find_dim(op, shape, "dim");
-  if (!at)
-    return op.result(
-        op.failed() || !shape.ndim_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size() - 1)},
-        input->dtype);
+  AlongOne along = along_one(op, "select from", 1);
+  if (!along.at) return along.result;
+  auto& [input, shape, at, otherwise] = along;
   const Dim& whole = shape.dims[*at];
   if (const Value index = op.argument("index"); index.is(Kind::integer) && whole.size)
     if (op.s.compare(Compare::ge, index.integer(), whole.size) == Answer::yes ||
@@ -347,17 +369,10 @@ Value select(Op& op) {
 }
 
 Value narrow(Op& op) {
-  const TensorState* input = op.expect("input");
-  if (!input) return op.unknown();
-  Shape shape = input->shape;
-  if (shape.ndim_known && shape.dims.empty())
-    return op.fail(ProblemKind::index, interpreter::NoDimension{op.name("input"), "narrow"});
-  const auto at = find_dim(op, shape, "dim");
+  AlongOne along = along_one(op, "narrow", 0);
   const Int length = op.size("length"), start = op.size("start");
-  if (!at)
-    return op.result(
-        op.failed() || !shape.ndim_known ? Shape{} : Shape{true, std::vector<Dim>(shape.dims.size())},
-        input->dtype);
+  if (!along.at) return along.result;
+  auto& [input, shape, at, otherwise] = along;
   Dim& whole = shape.dims[*at];
   if (length && op.s.compare(Compare::lt, length, op.s.constant(0)) == Answer::yes)
     return op.refuse_number({}, op.dim(length));
