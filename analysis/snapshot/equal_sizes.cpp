@@ -336,6 +336,7 @@ private:
         !computed_.contains(size / 2);
     const std::int64_t other = has_half ? size / 2 : others.front();
     std::vector<Uses> uses;
+    uses.reserve(others.size());
     for (const std::int64_t each : others) uses.push_back(uses_of(all.run->record, each));
     for (std::size_t i = 0; i < group.size(); ++i) {
       const bool is_batch = uses[i].batch;

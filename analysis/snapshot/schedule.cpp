@@ -198,6 +198,7 @@ public:
         function.partly.push_back({partly, 1});
     }
     std::vector<FunctionCommunication> functions;
+    functions.reserve(made.size());
     for (auto& [begin, function] : made) functions.push_back(std::move(function));
     return functions;
   }
@@ -214,6 +215,7 @@ private:
   // Once for each function that led to it, and each of its own lines that did.
   void count(const std::vector<const Communication*>& together, const Row& row) {
     std::vector<int> ranks;
+    ranks.reserve(together.size());
     for (const Communication* call : together) ranks.push_back(call->rank);
     const auto& members = together.front()->members;
     const bool all = std::all_of(members.begin(), members.end(),

@@ -315,6 +315,7 @@ void Rows::add(const rules::JobRun& run) {
   const Partners partners(run);
   const std::vector<std::size_t> start(run.size(), 0);
   std::vector<std::size_t> all;
+  all.reserve(run.size());
   for (const RankTrace& trace : run) all.push_back(trace.comms.size());
   const bool proven = explained(run);
   bool certain = true;

@@ -163,6 +163,7 @@ Cond Context::State::negation(Cond a) {
   if (a->form == Form::compare && a->equal) return differing(a, opposite(a->written), a->left, a->right);
   if (a->form == Form::conjunction || a->form == Form::disjunction) {
     std::vector<Cond> operands;
+    operands.reserve(a->operands.size());
     for (Cond operand : a->operands) operands.push_back(negation(operand));
     result = combined(a->form == Form::conjunction ? Form::disjunction : Form::conjunction, operands);
   } else if (a->form == Form::compare && !a->equal) {

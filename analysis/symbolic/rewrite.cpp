@@ -66,6 +66,7 @@ Int Context::State::rewrite_atom(Int atom, int& fuel) {
   if (atom->operands.empty()) return atom;
   std::vector<Int> operands;
   // Once: with C replaced by n*(C//n), going on would replace the C in there forever.
+  operands.reserve(atom->operands.size());
   for (Int operand : atom->operands) operands.push_back(rewrite_once(operand, fuel));
   Int result = operate(atom->kind, operands, Use::facts);
   return result ? result : atom;

@@ -101,6 +101,7 @@ Int Context::State::operation(Kind kind, std::span<const Int> operands) {
       }))
     return found;
   std::vector<Interval> parts;
+  parts.reserve(operands.size());
   for (Int operand : operands) parts.push_back(operand->bounds);
   IntNode* node = new_atom(kind, operands);
   node->operands = keep(operands);

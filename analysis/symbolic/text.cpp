@@ -24,6 +24,7 @@ void write_atom(std::string& out, Int atom, Level level) {
   case Kind::max: {
     // In an order that does not depend on what was met first: numbers first in max, last in min.
     std::vector<std::pair<bool, std::string>> operands;
+    operands.reserve(atom->operands.size());
     for (Int operand : atom->operands)
       operands.emplace_back(
           (operand->kind == Kind::constant) == (atom->kind == Kind::min), enclosed(operand, Level::sum));

@@ -241,6 +241,7 @@ void Lowering::interpolation(StringParts& out) {
         if (part != Node::format_expression) return;
         StringParts inner(*this);
         interpolation(inner);
+        nested.reserve(inner.parts.size());
         for (std::size_t index = 0; index < inner.parts.size(); ++index) nested.push_back(inner.parts[index]);
       });
     } else if (is_expression(kind)) {

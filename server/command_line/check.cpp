@@ -50,6 +50,7 @@ public:
     std::vector<Checked> results = check_all();
     if (options_.statistics) {
       std::vector<std::string> names;
+      names.reserve(inputs_.files.size());
       for (const std::string& path : inputs_.files) names.push_back(inputs_.names.displayed(path));
       write_error(statistics(names, results) + statistics(checker_.launch_counts(inputs_.overlay)));
     }
@@ -127,6 +128,7 @@ private:
   // cores without work.
   std::vector<std::size_t> largest_first() const {
     std::vector<std::uint64_t> sizes;
+    sizes.reserve(inputs_.files.size());
     for (const std::string& path : inputs_.files)
       sizes.push_back(file_stamp(path).value_or(FileStamp{}).size);
     std::vector<std::size_t> order(sizes.size());

@@ -63,6 +63,7 @@ std::vector<Step> edit_script(const std::string_view* before, int n, const std::
     if (reaches_end(edits)) break;
   }
   if (edits > limit) {
+    steps.reserve(n);
     for (int i = 0; i < n; ++i) steps.push_back({'-', before[i]});
     for (int i = 0; i < m; ++i) steps.push_back({'+', after[i]});
     return steps;

@@ -47,6 +47,7 @@ private:
   std::vector<ChosenFix> choose() const {
     std::vector<const rules::Finding*> findings;
     for (const Checked& checked : run_.results) {
+      findings.reserve(checked.findings.size());
       for (const rules::Finding& finding : checked.findings) findings.push_back(&finding);
     }
     return choose_fixes(findings, editable_, refused_);

@@ -103,6 +103,7 @@ std::string report_page(
     const Report& report, const std::vector<std::string>& paths, const std::vector<Picture>& pictures) {
   Json diagnostics = Json::array(), schedules = Json::array(), models = Json::array();
   std::vector<const rules::Finding*> order;
+  order.reserve(report.findings.size());
   for (const rules::Finding& finding : report.findings) order.push_back(&finding);
   std::stable_sort(
       order.begin(), order.end(), [](const auto* a, const auto* b) { return a->severity < b->severity; });

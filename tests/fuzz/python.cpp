@@ -85,6 +85,7 @@ void require_sound(const Files& files, const snapshot::Result& result) {
 
 std::vector<std::pair<std::string, syntax::Span>> said(const snapshot::Result& result) {
   std::vector<std::pair<std::string, syntax::Span>> all;
+  all.reserve(result.findings.size());
   for (const rules::Finding& finding : result.findings)
     all.emplace_back(std::string(finding.rule) + ": " + finding.message, finding.where.span);
   for (const snapshot::Fact& fact : result.facts)

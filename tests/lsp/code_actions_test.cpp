@@ -34,6 +34,7 @@ std::vector<lsp::CodeAction> actions_at(Wire& wire, const lsp::CodeActionParams&
 
 std::vector<std::string> titles(const std::vector<lsp::CodeAction>& actions) {
   std::vector<std::string> found;
+  found.reserve(actions.size());
   for (const auto& action : actions) found.push_back(action.title);
   return found;
 }
@@ -123,6 +124,7 @@ TEST_CASE("a client without literals gets commands, which apply the fix") {
   const auto& offered = **outcome.result;
   REQUIRE(offered.size() == 5);
   std::vector<lsp::Command> commands;
+  commands.reserve(offered.size());
   for (const auto& each : offered) commands.push_back(std::get<lsp::Command>(each));
   CHECK(commands[0].title == "Mend it");
   const auto run = [&](const lsp::Command& command) {
@@ -162,6 +164,7 @@ TEST_CASE("fixes that do not go together are not applied together") {
           finding({{{"/other.py", {0, 1}}, "F"}})},
       "/a.py");
   std::vector<std::string> texts;
+  texts.reserve(chosen.size());
   for (const auto& each : chosen) texts.push_back(each.new_text);
   CHECK(texts == std::vector<std::string>{"A", "E", "import x\n"});
 }

@@ -210,6 +210,7 @@ TEST_CASE("messages of many threads go out whole, those of one in order") {
   transport->start(got);
   constexpr int threads = 4, each = 200;
   std::vector<std::thread> senders;
+  senders.reserve(threads);
   for (int t = 0; t < threads; ++t)
     senders.emplace_back([&, t] {
       for (int i = 0; i < each; ++i)

@@ -77,10 +77,12 @@ TEST_CASE("a run sees one moment") {
 TEST_CASE("many threads ask one cache") {
   const Folder folder;
   std::vector<std::string> files;
+  files.reserve(20);
   for (int i = 0; i < 20; ++i)
     files.push_back(folder.write(std::to_string(i) + ".py", std::string(500, '#')));
   ModuleCache cache(5'000);
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int round = 0; round < 50; ++round) {

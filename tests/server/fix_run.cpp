@@ -45,6 +45,7 @@ Fixed fix(const Folder& folder, const Checker::Analyze& analyze) {
   const Inputs inputs = find_inputs({folder.path}, "", configuration);
   const Checker checker(inputs, configuration, {}, analyze);
   std::vector<Checked> results;
+  results.reserve(inputs.files.size());
   for (const std::string& file : inputs.files) results.push_back(checker.check(file, nullptr));
   Fixed fixed{run_fixes(inputs, checker, results), {}};
   for (const auto& [path, changed] : fixed.run.changed) {

@@ -22,6 +22,7 @@ rules::Finding finding(std::vector<rules::TextEdit> edits, bool preferred = true
 std::vector<std::size_t> chosen(
     const std::vector<rules::Finding>& findings, const std::set<std::string>& refused = {}) {
   std::vector<const rules::Finding*> all;
+  all.reserve(findings.size());
   for (const rules::Finding& one : findings) all.push_back(&one);
   std::vector<std::size_t> result;
   for (const ChosenFix& fix : choose_fixes(all, {"/a.py", "/b.py"}, refused)) {

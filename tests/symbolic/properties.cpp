@@ -82,6 +82,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
     RandomContext context(random);
     std::vector<std::shared_ptr<const Claim>> facts, questions;
     for (std::int64_t i = random.between(1, 4); i > 0; --i) facts.push_back(random_claim(random, 2, 2));
+    questions.reserve(6);
     for (int i = 0; i < 6; ++i) questions.push_back(random_claim(random, i < 4 ? 0 : 2, 2));
 
     std::vector<Cond> asked;
@@ -101,6 +102,7 @@ TEST_CASE("answers under facts agree with brute force", "[symbolic][property]") 
     std::vector<Answer> found;
     std::vector<std::optional<std::int64_t>> lower, upper;
     if (consistent) {
+      found.reserve(asked.size());
       for (Cond each : asked) found.push_back(context.decide(each));
       for (Int atom : context.atoms) {
         lower.push_back(context.lower(atom));

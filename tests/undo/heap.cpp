@@ -22,6 +22,7 @@ struct World {
   std::vector<Value> values;  // what is written
 
   explicit World(unsigned seed) : random(seed) {
+    values.reserve(8);
     for (std::int64_t i = 0; i < 8; ++i) values.push_back(heap.integer(i));
     values.push_back(heap.string("text"));
     values.push_back(Value::none());
@@ -64,6 +65,7 @@ struct World {
   }
   std::vector<Value> copy(std::size_t count) const {
     std::vector<Value> copied;
+    copied.reserve(count);
     for (std::size_t i = 0; i < count; ++i) copied.push_back(slots[i]->value);
     return copied;
   }

@@ -275,6 +275,7 @@ Value FunctionCalls::drain(Value generator, Place where, std::function<Value(Val
 
 std::vector<Value> FunctionCalls::evaluate_defaults(const Parameters& parameters) {
   std::vector<Value> defaults;
+  defaults.reserve(parameters.list.size());
   for (const Parameter& parameter : parameters.list)
     defaults.push_back(parameter.default_value ? run_.evaluate(*parameter.default_value) : Value{});
   return defaults;

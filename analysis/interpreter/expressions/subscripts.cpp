@@ -147,6 +147,7 @@ Value Interpreter::Subscript::of_sequence() {
           object.is(Kind::tuple) ? values::ListKind::tuple : object.as<values::List>()->kind);
     }
     std::vector<Value> part;
+    part.reserve(picked->size());
     for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
     return object.is(Kind::tuple) ? run.heap().tuple(std::move(part)) : run.heap().list(std::move(part));
   }
@@ -187,6 +188,7 @@ Value Interpreter::Subscript::of_range() {
         : std::nullopt;
     if (!picked) return run.heap().unseen("", where);
     std::vector<Value> part;
+    part.reserve(picked->size());
     for (const std::int64_t i : *picked) part.push_back((*items)[static_cast<std::size_t>(i)]);
     return run.heap().list(std::move(part));
   }

@@ -110,6 +110,7 @@ void Assignments::Assignment::spread(const AssignStmt& assign, std::size_t star)
   const auto& targets = as<TupleExpr>(*assign.targets[0]).elements;
   const auto& parts = as<TupleExpr>(*assign.value).elements;
   std::vector<Value> given;
+  given.reserve(parts.size());
   for (const Expr* part : parts)
     given.push_back(
         run.resolve(run.evaluate(part->kind == ExprKind::starred ? *as<StarredExpr>(*part).value : *part)));

@@ -531,6 +531,7 @@ void ModuleLoader::run_import_from(const ImportFromStmt& stmt) {
       if (exported && std::all_of(exported->begin(), exported->end(), [&](Value name) {
             return run_.resolve(name).is(Kind::string);
           })) {
+        all.reserve(exported->size());
         for (const Value& name : *exported) all.push_back({Name(run_.resolve(name).text()), {}});
         for (auto& [name, value] : all) value = module_attribute(*module, name, {run_.chunk_, stmt.span});
         for (const auto& [name, value] : all) heap().set(run_.variable(name), value);

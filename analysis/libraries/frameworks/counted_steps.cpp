@@ -139,6 +139,7 @@ void keep_trainer(Call& call) {
 void keep_training_arguments(Call& call) {
   if (!counts_a_step(call)) return;
   std::vector<std::pair<Value, Value>> items;
+  items.reserve(call.options.size());
   for (const auto& [name, value] : call.options)
     items.emplace_back(call.run.heap().string(name.text()), call.run.resolve(value));
   keep(call, TrainerState::settings, call.run.heap().dict(std::move(items), call.spread, {}));

@@ -91,6 +91,7 @@ Value as_it_is(Call& call, Value dict, int depth = 0) {
   if (!dict.is(Kind::dict) || depth > values::deepest_data) return dict;
   const values::DictState state = *values::Heap::dict_state(dict);
   std::vector<std::pair<Value, Value>> items;
+  items.reserve(state.items.size());
   for (const auto& [key, value] : state.items)
     items.emplace_back(key,
         is_somewhere(call, value) ? call.run.heap().unseen("", call.place)

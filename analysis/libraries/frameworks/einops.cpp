@@ -198,6 +198,7 @@ Value pack(Op& op) {
         dims.begin() + static_cast<std::ptrdiff_t>(before), dims.size() - before - after);
     total = op.add(total, op.product(middle));
     std::vector<Value> sizes;
+    sizes.reserve(middle.size());
     for (const Dim& d : middle)
       sizes.push_back(
           d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));
@@ -285,6 +286,7 @@ Value parse_shape(Op& op) {
 
 void keep_lengths(Op& op) {
   std::vector<std::pair<Value, Value>> items;
+  items.reserve(op.call.options.size());
   for (const auto& [name, value] : op.call.options)
     items.push_back({op.run.heap().string(name.text()), value});
   op.keep(values::ModuleState::lengths, op.run.heap().dict(std::move(items)));

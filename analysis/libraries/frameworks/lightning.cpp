@@ -53,6 +53,7 @@ bool trains_alone(Call& call) {
 // Trainer(max_epochs=3): names and values that it refuses, told where they are written.
 Value lightning_trainer_made(Call& call) {
   std::vector<LightningSetting> settings;
+  settings.reserve(call.options.size());
   for (const auto& [name, value] : call.options)
     settings.push_back(lightning_setting(call, name.text(), value));
   ArgumentChecks found;

@@ -118,6 +118,7 @@ void judge_configuration(
 template <bool of_sequences> Value made(Call& call) {
   if (!call.self.is(Kind::instance) || object(call).cls) return {};
   std::vector<TrainingSetting> settings;
+  settings.reserve(call.options.size());
   for (const auto& [name, value] : call.options)
     settings.push_back(training_setting(call, name.text(), value));
   const bool all_seen = !call.spread && call.rest.size() <= 1;

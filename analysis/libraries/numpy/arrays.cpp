@@ -283,6 +283,7 @@ Value shape_tuple(Call& call, Value of) {
   const TensorState* state = array_state(call.run, of);
   if (!state) return unknown_of(call);
   std::vector<Value> sizes;
+  sizes.reserve(state->shape.dims.size());
   for (const Dim& dim : state->shape.dims)
     sizes.push_back(dim.size ? Value::of(dim.size) : call.run.heap().unknown("", state->sharing, call.place));
   return call.run.heap().tuple(std::move(sizes));

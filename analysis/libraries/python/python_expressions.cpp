@@ -149,6 +149,7 @@ Value each_match(Call& call) {
     return call.run.heap().open_list(
         call.run.heap().unseen("", call.place), nullptr, values::ListKind::iterator);
   std::vector<Value> items;
+  items.reserve(found->matches.size());
   for (const Match& match : found->matches)
     items.push_back(match_object(call, *found->expression, found->text, match));
   return call.run.heap().list(std::move(items), values::ListKind::iterator);
@@ -288,6 +289,7 @@ Value group(Call& call) {
   if (call.spread) return unknown_of(call);
   if (call.rest.empty()) return of_group(call, call.run.heap().integer(0), ExpressionState::groups);
   std::vector<Value> found;
+  found.reserve(call.rest.size());
   for (const Value& each : call.rest) found.push_back(of_group(call, each, ExpressionState::groups));
   return found.size() == 1 ? found[0] : call.run.heap().tuple(std::move(found));
 }

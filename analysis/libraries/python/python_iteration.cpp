@@ -149,6 +149,7 @@ Value cartesian(Call& call) {
     if (rows.size() > most_items) return open_iterator(call, {});
   }
   std::vector<Value> tuples;
+  tuples.reserve(rows.size());
   for (auto& row : rows) tuples.push_back(call.run.heap().tuple(std::move(row)));
   return iterator_of(call, std::move(tuples));
 }
@@ -262,6 +263,7 @@ template <bool ordered> Value picks(Call& call) {
     }
     if (chosen.size() == static_cast<std::size_t>(*count)) {
       std::vector<Value> row;
+      row.reserve(chosen.size());
       for (const std::size_t i : chosen) row.push_back((*items)[i]);
       rows.push_back(call.run.heap().tuple(std::move(row)));
       return;

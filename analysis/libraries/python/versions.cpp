@@ -51,6 +51,7 @@ void describe_version(Call& call, Instance& made, Value written) {
     heap.slot_of(made.attributes, Name(name)).value = value;
   };
   std::vector<Value> release;
+  release.reserve(found->release.size());
   for (const std::int64_t part : found->release) release.push_back(heap.integer(part));
   const auto part = [&](std::size_t i) {
     return heap.integer(i < found->release.size() ? found->release[i] : 0);

@@ -26,6 +26,7 @@ void take_positive(Op& op) {
       1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 128, 256, 512, 1024};
   const Int one = op.s.constant(1);
   std::vector<Int> taken;
+  taken.reserve(std::size(sizes));
   for (const std::string_view name : sizes) taken.push_back(op.size(name));
   // These may be tuples: only what the program computes with is a number. What it compares with 1 is above 1,
   // or it is 1.

@@ -199,6 +199,7 @@ std::vector<TrainedBatch> made_by(const Record& record) {
   std::vector<TrainedBatch> found;
   const auto by_frameworks = framework_batches(record, launched_processes(record));
   if (!by_frameworks) return {};
+  found.reserve(by_frameworks->size());
   for (const FrameworkBatch& each : *by_frameworks)
     found.push_back({each.place, each.calls, each.trained, each.batch, each.accumulation, each.processes,
         each.of_loader});

@@ -160,6 +160,7 @@ private:
     AllSeen all;
     for (const int world : {2, 3, 4}) {
       std::vector<Process> processes;
+      processes.reserve(world);
       for (int rank = 0; rank < world; ++rank) processes.push_back({rank, world});
       AllSeen here;
       walk.limit = world == 2 ? 1024 : 256;

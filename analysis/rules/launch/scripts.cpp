@@ -106,6 +106,7 @@ std::vector<std::string> imported_by(
   };
   const auto names_of = [](List<Name> parts) {
     std::vector<std::string_view> names;
+    names.reserve(parts.size());
     for (const Name& part : parts) names.push_back(part.text());
     return names;
   };

@@ -164,6 +164,7 @@ bool goes_through_kept(
 std::vector<Freed> freed_by_earlier(
     const Record& record, const std::vector<const TrainingEvent*>& backwards) {
   std::vector<std::vector<const TensorState*>> nodes;
+  nodes.reserve(backwards.size());
   for (const TrainingEvent* each : backwards) nodes.push_back(nodes_of(each->event->self_state()));
   std::vector<Freed> found;
   for (std::size_t i = 0; i + 1 < backwards.size(); ++i) {

@@ -105,6 +105,7 @@ void tell_peak(Report& report, const Account& account, const StepAccount& step) 
   const std::int64_t limit = told.gpu_memory, peak = account.number(step.peak.bytes);
   if (peak <= limit) return;
   std::vector<std::pair<std::int64_t, const footprint::Peak::Part*>> parts;
+  parts.reserve(step.peak.parts.size());
   for (const footprint::Peak::Part& part : step.peak.parts)
     parts.push_back({account.number(part.bytes), &part});
   std::ranges::stable_sort(parts, [](const auto& a, const auto& b) { return a.first > b.first; });

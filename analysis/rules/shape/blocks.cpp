@@ -16,6 +16,7 @@ using interpreter::Place;
 std::vector<const Block*> blocks_of(const Event& event) {
   std::vector<const Block*> found;
   const auto add = [&](const std::vector<Block>& blocks) {
+    found.reserve(blocks.size());
     for (const Block& block : blocks) found.push_back(&block);
   };
   switch (event.kind) {

@@ -46,6 +46,7 @@ bool same_size(const Record& record, Int a, Int b) {
   for (const Int atom : atoms_of(record, b)) atoms.insert(atom);
   for (const std::int64_t begin : {11, 29}) {
     std::vector<symbolic::Assignment> values;
+    values.reserve(atoms.size());
     for (const Int atom : atoms)
       values.push_back({atom, begin + 6 * static_cast<std::int64_t>(values.size())});
     const auto left = record.symbols.value(record.symbols.substitute(a, values)),

@@ -18,6 +18,7 @@ Value tensors_init(Call& call) {
     return {};
   }
   std::vector<Value> tensors;
+  tensors.reserve(call.rest.size());
   for (const Value& value : call.rest) tensors.push_back(call.run.resolve(value));
   const Value made = call.run.heap().tuple(tensors);
   if (!call.spread) op.keep(values::LoaderState::tensors, made);
@@ -159,6 +160,7 @@ Value random_split(Call& call) {
         lengths[i] = s.constant(sizes[i] + (static_cast<std::int64_t>(i) < left));
   }
   std::vector<Value> made;
+  made.reserve(lengths.size());
   for (const Int length : lengths) made.push_back(part_of(call, dataset, length));
   // Each rank by itself.
   if (!call.run.as_rank() && !call.spread && drawn_with(call.run, call.at(2)) == Sharing::local)

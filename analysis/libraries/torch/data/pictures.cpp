@@ -24,6 +24,7 @@ Value make_picture(Call& call, const PictureSizes& sizes) {
   Instance* made = call.run.make_native(picture_class, call.place);
   made->open = true;
   std::vector<Value> items;
+  items.reserve(sizes.size());
   for (const Int size : sizes) items.push_back(size ? Value::of(size) : Value::none());
   keep(call.run, *made, values::PictureState::sizes, call.run.heap().tuple(std::move(items)));
   return Value::of(Kind::instance, made);
@@ -322,6 +323,7 @@ template <std::size_t place> Value data_set_init(Call& call) {
       sizes = {};
   }
   std::vector<Value> items;
+  items.reserve(sizes.size());
   for (const Int size : sizes) items.push_back(size ? Value::of(size) : Value::none());
   items.push_back(classes.is(Kind::integer) ? classes : Value::none());
   keep(call, values::PictureState::sizes, call.run.heap().tuple(std::move(items)));

@@ -191,6 +191,7 @@ Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::P
     const auto items = run.elements(sample, place);
     if (!items) return unseen_on_host(run, place, sample, depth > 0);
     std::vector<Value> parts;
+    parts.reserve(items->size());
     for (const Value& item : *items) parts.push_back(collate(run, item, batch, index, place, depth + 1));
     if (sample.is(Kind::tuple) && !sample.as<values::Tuple>()->fields.empty()) {
       const Value made = run.heap().tuple(std::move(parts));
@@ -203,6 +204,7 @@ Value collate(Runtime& run, Value sample, const Dim& batch, Int index, values::P
     const auto* state = values::Heap::dict_state(sample);
     if (state->open) return unseen_on_host(run, place, sample, depth > 0);
     std::vector<std::pair<Value, Value>> items;
+    items.reserve(state->items.size());
     for (const auto& [key, value] : state->items)
       items.push_back({key, collate(run, value, batch, index, place, depth + 1)});
     return run.heap().dict(std::move(items));
@@ -226,6 +228,7 @@ Value changed_batch(Runtime& run, Value batch, values::Place place, const Change
     const auto items = run.elements(batch, place);
     if (!items) return batch;
     std::vector<Value> made;
+    made.reserve(items->size());
     for (const Value& item : *items) made.push_back(changed_batch(run, item, place, change, depth + 1));
     return batch.is(Kind::tuple) ? run.heap().tuple(std::move(made)) : run.heap().list(std::move(made));
   }

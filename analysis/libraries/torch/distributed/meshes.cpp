@@ -132,6 +132,7 @@ Value made_mesh(Call& call, const std::vector<Value>& sizes,
   std::vector<Value> kept_dims;
   for (const auto& each : dims) {
     std::vector<Value> of;
+    of.reserve(each.size());
     for (const std::size_t dim : each) of.push_back(heap.integer(static_cast<std::int64_t>(dim)));
     kept_dims.push_back(heap.tuple(std::move(of)));
   }
@@ -173,6 +174,7 @@ std::optional<std::vector<std::string>> texts(Call& call, Value names) {
 }
 Value tuple_of(Call& call, const std::vector<std::string>& names) {
   std::vector<Value> items;
+  items.reserve(names.size());
   for (const std::string& name : names) items.push_back(call.run.heap().string(name));
   return call.run.heap().tuple(std::move(items));
 }

@@ -10,6 +10,7 @@ namespace {
 
 const values::Content* content_of(Runtime& run, const PeerMessages::Sent& sent) {
   std::vector<values::Number> numbers;
+  numbers.reserve(sent.whole.size());
   for (const std::int64_t whole : sent.whole) numbers.push_back({run.symbols().constant(whole)});
   for (const double real : sent.real) numbers.push_back({nullptr, real, real});
   return run.heap().content(sent.dtype, sent.is_scalar, std::move(numbers));

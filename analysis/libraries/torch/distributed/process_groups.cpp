@@ -125,6 +125,7 @@ Value init_process_group(Call& call) {
 Value ranks_of_group(Call& call) {
   if (const auto ranks = members(call, call.at(0))) {
     std::vector<Value> items;
+    items.reserve(ranks->size());
     for (const std::int64_t rank : *ranks) items.push_back(call.run.heap().integer(rank));
     return call.run.heap().list(std::move(items));
   }

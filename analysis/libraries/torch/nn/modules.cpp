@@ -152,6 +152,7 @@ template <class Each> Value listed(Call& call, const std::vector<Part>& list, bo
   values::Heap& heap = call.run.heap();
   if (!complete) return heap.open_list(heap.unseen("", call.place));
   std::vector<Value> items;
+  items.reserve(list.size());
   for (const Part& part : list) items.push_back(each(part));
   return heap.list(std::move(items));
 }
@@ -179,6 +180,7 @@ Value parts_dict(Call& call) {
   lose_dtypes(call.run, call.self);  // other parts may be put into it
   const Parts parts = parts_of(call.run, object(call));
   std::vector<std::pair<Value, Value>> items;
+  items.reserve(parts.list.size());
   for (const Part& part : parts.list) items.push_back({call.run.heap().string(part.name), part.module});
   return call.run.heap().dict(
       std::move(items), !parts.complete, parts.complete ? Value{} : call.run.heap().unseen(""));

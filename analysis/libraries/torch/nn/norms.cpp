@@ -221,6 +221,7 @@ Value last_dimensions(Op& op) {
   // An unknown one may be a number or several: of the last dimension nothing is said.
   if (!sizes) return op.result(input->shape);
   std::vector<Dim> wanted;
+  wanted.reserve(sizes->size());
   for (const Int size : *sizes) wanted.push_back(known_dim(op.run, size, op.born(), "normalized_shape"));
   const Shape shape = input->shape;
   Shape expected{false, wanted};

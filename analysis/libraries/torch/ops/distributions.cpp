@@ -97,6 +97,7 @@ template <bool with_gradient, Dtype drawn> Value sample(Call& call) {
       shape.ndim_known = false;
     } else {
       std::vector<Dim> dims;
+      dims.reserve(front->size());
       for (const Int size : *front) dims.push_back(known_dim(call.run, size, call.place, "sample_shape"));
       if (shape.ndim_known) shape.dims.insert(shape.dims.begin(), dims.begin(), dims.end());
     }

@@ -244,6 +244,7 @@ Value broadcast_shapes(Op& op) {
     if (!(all = op.broadcast(*all, shape))) return op.run.heap().unseen("", op.call.place);
   }
   std::vector<Value> items;
+  items.reserve(all->dims.size());
   for (const Dim& d : all->dims)
     items.push_back(
         d.size ? Value::of(d.size) : op.run.heap().unknown("", values::Sharing::local, op.call.place));

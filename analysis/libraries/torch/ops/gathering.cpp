@@ -321,6 +321,7 @@ Value unravel_index(Op& op) {
   const auto sizes = op.sizes("shape");
   if (!sizes) return op.run.heap().unseen("", op.call.place);
   std::vector<Value> made;
+  made.reserve(sizes->size());
   for (std::size_t i = 0; i < sizes->size(); ++i) made.push_back(op.result(indices->shape, Dtype::int64));
   return op.tuple(std::move(made));
 }

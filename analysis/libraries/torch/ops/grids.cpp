@@ -46,6 +46,7 @@ Value meshgrid(Op& op) {
   if (indexing && !indexing.is(Kind::string)) dims.assign(dims.size(), Dim{});
   if (indexing.is(Kind::string) && indexing.text() == "xy" && dims.size() > 1) std::swap(dims[0], dims[1]);
   std::vector<Value> grids;
+  grids.reserve(dtypes.size());
   for (const Dtype dtype : dtypes) grids.push_back(op.result(Shape{true, dims}, dtype));
   return op.tuple(std::move(grids));
 }

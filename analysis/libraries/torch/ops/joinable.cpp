@@ -71,6 +71,7 @@ Turned turned_image(const Op& op, const TensorState& input) {
       return static_cast<std::size_t>(*known < 0 ? *known + size : *known);
     };
     std::vector<std::size_t> before;  // by the place in `at`: the place in what it was made of
+    before.reserve(rank);
     for (std::size_t i = 0; i < rank; ++i) before.push_back(i);
     if (name == "transpose" && made.arguments.size() > 2) {
       const auto a = number(made.arguments[1]), b = number(made.arguments[2]);
@@ -94,6 +95,7 @@ Turned turned_image(const Op& op, const TensorState& input) {
     }
     moved = moved || !std::ranges::is_sorted(before);
     std::vector<std::size_t> order;
+    order.reserve(turned.order.size());
     for (const std::size_t place : turned.order) order.push_back(before[place]);
     turned.order = std::move(order);
     at = made.states.empty() ? nullptr : made.states[0];
@@ -117,6 +119,7 @@ std::vector<std::vector<Int>> strides_of_turned(const Op& op, const TensorState&
       step = op.s.mul(step, image.dims[dim].size);
     }
     std::vector<Int> now;
+    now.reserve(turned.order.size());
     for (const std::size_t place : turned.order) now.push_back(strides[place]);
     found.push_back(std::move(now));
   }

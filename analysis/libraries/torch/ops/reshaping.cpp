@@ -384,6 +384,7 @@ Value unflatten(Op& op) {
     }
   }
   std::vector<Dim> parts;
+  parts.reserve(sizes.size());
   for (const Int size : sizes) parts.push_back(size ? op.made(size) : Dim{});
   if (!shape.dims.empty()) shape.dims.erase(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at));
   shape.dims.insert(shape.dims.begin() + static_cast<std::ptrdiff_t>(*at), parts.begin(), parts.end());

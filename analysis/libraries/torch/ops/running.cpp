@@ -76,6 +76,7 @@ Value gradient(Op& op) {
       return op.fail(ProblemKind::argument,
           why<Reason::gradient_elements>(*order + 1, at, shape, shape.dims[at]), {shape.dims[at]});
   std::vector<Value> parts;
+  parts.reserve(count);
   for (std::size_t i = 0; i < count; ++i) parts.push_back(op.result(shape, to_floating(input->dtype)));
   return op.tuple(std::move(parts));
 }

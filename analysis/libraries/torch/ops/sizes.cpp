@@ -109,6 +109,7 @@ Value whole_shape(Runtime& run, Value input, values::Place place) {
   }
   std::vector<Value> items;
   const auto rank = static_cast<std::int64_t>(state->shape.dims.size());
+  items.reserve(rank);
   for (std::int64_t i = 0; i < rank; ++i) items.push_back(Value::of(size_at(run, input, i, place)));
   const Value made = run.heap().tuple(std::move(items));
   made.as<values::Tuple>()->shape_of = input;

@@ -67,6 +67,7 @@ Value split_by(Op& op, const Shape& shape, std::size_t at, const std::vector<Int
             op.name(op.call.row.parameters[0].text()), whole, op.integer("dim").value_or(0)),
         {whole});
   std::vector<Value> made;
+  made.reserve(sizes.size());
   for (const Int size : sizes) made.push_back(piece(op, shape, at, size ? op.made(size) : Dim{}));
   return op.tuple(std::move(made));
 }

@@ -395,6 +395,7 @@ Unpacking::Parts Unpacking::of_items(const std::vector<Value>& items) {
   if (!counted_elsewhere)
     return refuse(why<Reason::unpack_values>(items.size(), items.size() == 1, names.size()));
   std::vector<Value> parts;
+  parts.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i)
     parts.push_back(items.size() < names.size() || value.is(Kind::tuple)
             ? run.heap().unseen(std::string(names[i]), place)

@@ -287,6 +287,7 @@ Value gradients(Call& call) {
   if (inputs.is(Kind::tuple) || inputs.is(Kind::list)) {
     const auto all = call.run.elements(inputs, call.place);
     if (!all) return unknown_of(call);
+    made.reserve(all->size());
     for (const Value& input : *all) made.push_back(one(input));
   } else if (tensor_state(call.run, inputs)) {
     made.push_back(one(inputs));

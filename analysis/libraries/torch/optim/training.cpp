@@ -101,6 +101,7 @@ Value gradients_asked(Call& call) {
                                                                      : std::nullopt;
   if (!known) return gradient();
   std::vector<Value> made;
+  made.reserve(known->size());
   for (std::size_t i = 0; i < known->size(); ++i) made.push_back(gradient());
   return call.run.heap().tuple(std::move(made));
 }
