@@ -52,15 +52,15 @@ std::string block_text(const ScheduleNode& node) {
   case Kind::loop: {
     const bool told = !node.body.empty() && node.body.front().kind == Kind::iteration;
     return node.text + ":  (" +
-        (!node.times ? "each round"
+        (!node.times ? "each iteration"
                      : (node.fewer ? "up to " : "") + std::to_string(*node.times) +
-                    (*node.times == 1 ? " round" : " rounds") + (told ? "" : " alike")) +
+                    (*node.times == 1 ? " iteration" : " iterations") + (told ? "" : " alike")) +
         ")";
   }
   case Kind::iteration:
     return (node.last > *node.times
-                   ? "rounds " + std::to_string(*node.times) + "-" + std::to_string(node.last)
-                   : "round " + std::to_string(*node.times)) +
+                   ? "iterations " + std::to_string(*node.times) + "-" + std::to_string(node.last)
+                   : "iteration " + std::to_string(*node.times)) +
         ":";
   case Kind::choice:
     return (node.holds ? "if " : "unless ") + node.text + ":" +

@@ -15,8 +15,8 @@ namespace stepzero::server {
 // How a path is written in front of a line; the schedule's own file is left out.
 using PathName = std::function<std::string(const std::string& path)>;
 
-// Lines of a text, counted from 0, of which the first says what the others do: a part, a loop, a round, a
-// choice.
+// Lines of a text, counted from 0, of which the first says what the others do: a part, a loop, an iteration,
+// a choice.
 struct Fold {
   std::size_t first = 0, last = 0;
 };
@@ -38,8 +38,8 @@ std::string schedule_of_job(const snapshot::Schedule& schedule, const std::strin
 // "3 collectives, all ranks", "2 collectives, 1 only on rank 0; 1 send".
 std::string summary(const snapshot::FunctionCommunication& function, int world);
 
-// The head of a loop, a round, a condition or a handler: "for x in y:  (10 rounds alike)"; empty for what is
-// none.
+// The head of a loop, an iteration, a condition or a handler: "for x in y:  (10 iterations alike)"; empty for
+// what is none.
 std::string block_text(const snapshot::ScheduleNode& node);
 
 // "all_reduce float32[3] from rank 0 among [0, 1]"; shortened.

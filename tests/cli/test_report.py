@@ -271,7 +271,7 @@ sequenceDiagram
   participant r0 as rank 0
   participant r1 as rank 1
   r0->>r1: send float32[4] (line 8)
-  loop for epoch in range(3):  (3 rounds alike)
+  loop for epoch in range(3):  (3 iterations alike)
     Note over r0,r1: all_reduce float32[4] (line 12)
   end
 """

@@ -160,7 +160,7 @@ def test_ring_of_messages(schedule):
     assert schedule(RING, "--world", "3").text == """\
 train.py, 3 ranks, as it runs
   line  rank 0                      | rank 1                              | rank 2
-     7  for step in range(world - 1):  (2 rounds alike)
+     7  for step in range(world - 1):  (2 iterations alike)
      9    send float32[5] -> rank 1 | recv float32[5] <- rank 0 (line 12) | -
     10    recv float32[5] <- rank 2 | -                                   | send float32[5] -> rank 0 (line 9)
     13    -                         | send float32[5] -> rank 2           | recv float32[5] <- rank 1 (line 10)
@@ -185,8 +185,8 @@ train.py, 4 ranks, as it runs
 
 def test_loops_and_conditions_stand_around_what_is_in_them(schedule):
     text = schedule(TRAINING).text
-    assert "for epoch in range(args.epochs):  (each round)" in text
-    assert "for batch in loader:  (5 rounds alike)" in text
+    assert "for epoch in range(args.epochs):  (each iteration)" in text
+    assert "for batch in loader:  (5 iterations alike)" in text
     assert "if verbose:" in text
     (file,) = schedule(TRAINING, "--format", "json").json["files"]
     loop = next(node for node in file["schedules"][0]["steps"] if node["kind"] == "loop")
@@ -200,7 +200,7 @@ def test_a_function_that_nobody_calls(schedule):
     assert schedule(program).text == """\
 train.py, 2 ranks, reduce (line 5), which nobody here calls
   line  every rank
-     6  for grad in grads:  (each round)
+     6  for grad in grads:  (each iteration)
      7    all_reduce
 """
 
@@ -300,7 +300,7 @@ def test_as_many_ranks_as_the_program_asks_for(schedule):
     assert schedule(OF_SIXTEEN).text == """\
 train.py, 16 ranks, as it runs
   line  ranks 0-8 and 10-15 | rank 9
-     9  for step in range(6):  (6 rounds alike)
+     9  for step in range(6):  (6 iterations alike)
     10    all_reduce float32[1]
     12  -                   | all_reduce float32[1]
         >> hangs: rank 9 waits in all_reduce (line 12); ranks 0-8 and 10-15 have ended or gone on without it

@@ -123,8 +123,8 @@ TEST_CASE("the schedule folds where a line says what the others below it do") {
   INFO(answer.result->json().at("text").get<std::string>());
   CHECK(folded ==
       std::vector<std::string>{"train.py, 2 ranks, as it runs … barrier",
-          "for epoch in range(9):  (9 rounds alike) … barrier",
-          "for step in range(50):  (50 rounds alike) … all_reduce float32[3]"});
+          "for epoch in range(9):  (9 iterations alike) … barrier",
+          "for step in range(50):  (50 iterations alike) … all_reduce float32[3]"});
 }
 
 TEST_CASE("what the command cannot do it refuses") {

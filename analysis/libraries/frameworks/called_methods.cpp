@@ -23,7 +23,7 @@ std::span<const CalledMethod> called_methods() {
           .method = "configure_optimizers",
           .first_of = "torch.optim.lr_scheduler.",
           .why =
-              "Of two lists that `configure_optimizers` returns, Lightning takes the first for the optimizers and the second for the schedulers, and these are the other way round. Return the optimizers first."},
+              "Of two lists that `configure_optimizers` returns, Lightning takes the first for the optimizers and the second for the schedulers, but these are swapped. Return the optimizers first."},
       {.of = "pytorch_lightning.LightningModule",
           .method = "configure_optimizers",
           .one_optimizer = true,

@@ -1,4 +1,4 @@
-// amp/new-scaler: a GradScaler that is made anew in each iteration of a loop that trains one model.
+// amp/new-scaler: a loop creates a new GradScaler in each iteration that trains one model.
 #include "rules/rule.hpp"
 #include "rules/training/absent.hpp"
 #include "rules/training/made_in_loops.hpp"
@@ -92,9 +92,9 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "amp/new-scaler",
     .severity = Severity::warning,
-    .summary = "a GradScaler that is made anew in each iteration of a loop",
+    .summary = "a loop creates a new GradScaler in each iteration",
     .why =
-        "A GradScaler begins with a scale of 65536 and halves it when gradients overflow, which skips the step; from then on it knows a scale that fits. Made anew in each "
+        "A GradScaler begins with a scale of 65536 and halves it when gradients overflow, which skips the step; from then on it knows a scale that fits. Created again in each "
         "epoch it begins at 65536 again and skips the same steps again. Made for each step it never learns: where 65536 is too much, no step is ever made.",
     .wrong = "for epoch in range(epochs):\n"
              "    scaler = torch.amp.GradScaler()\n"

@@ -105,7 +105,7 @@ extern constexpr Rule rule = complete({
              "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n",
     .silent =
         "Masks of floats, which are added; masks that are combined with others, or come from code that is not seen; masks of a diagonal alone.",
-    .fix = "None: the comparison or the call may be what is the wrong way round.",
+    .fix = "None: the comparison or the call may be the wrong way around.",
     .fix_kind = FixKind::none,
     .check = check,
 });

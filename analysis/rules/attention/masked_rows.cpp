@@ -85,7 +85,7 @@ extern constexpr Rule rule = complete({
              "weights = scores.masked_fill(mask == 0, float(\"-inf\")).softmax(dim=-1)\n",
     .silent =
         "Strict masks, which hide a position from itself, too; masks that are not square; masks that are combined with others.",
-    .fix = "None: the comparison or the triangle may be what is the wrong way round.",
+    .fix = "None: the comparison or the triangle may be the wrong way around.",
     .fix_kind = FixKind::none,
     .check = check,
 });

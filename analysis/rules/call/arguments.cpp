@@ -30,7 +30,7 @@ extern constexpr Rule rule = complete({
              "evaluate(model, loader, device)\n",
     .silent =
         "Functions under decorators that may change what they take; `*args` and `**kwargs` that are not known; classes with a "
-        "metaclass or a decorator of their own; methods that a derived class has anew; installed libraries; tests that expect the "
+        "metaclass or a decorator of their own; methods that a derived class overrides; installed libraries; tests that expect the "
         "failure.",
     .fix = "None yet: what was meant cannot be seen.",
     .fix_kind = FixKind::none,

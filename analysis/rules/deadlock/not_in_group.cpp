@@ -19,7 +19,7 @@ extern constexpr Rule rule = complete({
     .summary = "a collective of all ranks that only the members of a smaller group enter",
     .why =
         "Without `group=` a collective runs on all ranks. Entered by the members of a smaller group only, typically under `if "
-        "rank in members`, it waits for the others forever. The other way round, a rank that calls a collective of a group that it "
+        "rank in members`, it waits for the others forever. The other way around, a rank that calls a collective of a group that it "
         "is not in gets a warning from PyTorch, and its tensor stays as it was: that is told as information.",
     .wrong = "leaders = dist.new_group([0, 2])\n"
              "if rank in (0, 2):\n"

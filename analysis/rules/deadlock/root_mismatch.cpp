@@ -1,5 +1,5 @@
 // deadlock/root-mismatch: a broadcast, reduce, scatter or gather whose root the ranks disagree in, or whose
-// root is no member of the group. Every possible run of two, three and four processes is played (see
+// root is not a member of the group. Every possible run of two, three and four processes is played (see
 // match.hpp): an error is reported only if each run that gets there hangs or fails.
 #include "rules/deadlock/tell.hpp"
 #include "rules/rule.hpp"
@@ -13,7 +13,7 @@ void check(const Record&, Report& report) { tell(report, Cause::root, Severity::
 extern constexpr Rule rule = complete({
     .id = "deadlock/root-mismatch",
     .severity = Severity::error,
-    .summary = "src or dst of a collective differs among the ranks or is no member of the group",
+    .summary = "src or dst of a collective differs among the ranks or is not a member of the group",
     .why =
         "All ranks have to name the same root: two roots both send and nobody receives, or the others wait for a rank that "
         "waits for them. `src` and `dst` are ranks of the whole job even where a group is given: the first rank of "

@@ -252,7 +252,7 @@ extern constexpr Rule rule = complete({
         "Losses that are sums, or that were divided or weighted; gradients that are divided by hand; batches of which it is not known that some are left "
         "over; conditions that only decide what is logged; loops that a framework runs, which divides itself.",
     .fix =
-        "Divides the loss, moves the step to where the gradients are cleared or the other way round, counts from 1, or steps after the last batch, too.",
+        "Divides the loss, moves the step to where the gradients are cleared or the other way around, counts from 1, or steps after the last batch, too.",
     .fix_kind = FixKind::always_right,
     .check = check,
 });

@@ -194,7 +194,7 @@ extern constexpr Rule rule = complete({
              "    optimizer.step()\n",
     .silent =
         "Clearing anywhere in the loop, in a function or method that it calls, by the module (`model.zero_grad()`), through another "
-        "optimizer of the same parameters, or by hand (`p.grad = None`); models that each iteration makes anew; optimizers that are handed to "
+        "optimizer of the same parameters, or by hand (`p.grad = None`); models that each iteration creates; optimizers that are handed to "
         "code that is not seen; loops that a framework runs. Of an optimizer that comes from the caller the finding is a warning, and so it is of a method "
         "that steps an optimizer of its object, where no method of the class clears gradients.",
     .fix = "Adds `optimizer.zero_grad()` after the step.",

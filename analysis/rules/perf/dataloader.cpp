@@ -194,7 +194,7 @@ extern constexpr Rule rule = complete({
     .why =
         "With `num_workers=0` the batch is read and decoded in the training process itself: the GPU stands idle meanwhile. With workers it is ready when it is needed. "
         "A copy to the GPU with `non_blocking=True` goes on beside the computation only if it comes from pinned memory; from ordinary memory the call waits as it does without. "
-        "`next(iter(loader))` begins the loader anew: its workers are started again, and without shuffling it gives the same batch each time.",
+        "`next(iter(loader))` starts the loader again, with new workers, and without shuffling it gives the same batch each time.",
     .wrong = "loader = DataLoader(images, batch_size=64, shuffle=True)\n"
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
@@ -202,7 +202,7 @@ extern constexpr Rule rule = complete({
              "for x, y in loader:\n"
              "    x = x.to(\"cuda\", non_blocking=True)\n",
     .silent =
-        "One batch taken outside the loop, and an iterator made anew when it has ended; data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
+        "One batch taken outside the loop, and an iterator that is created again when it has ended; data that lies in memory; loaders that no training loop reads; settings that are not known; blocking copies.",
     .fix = "Adds `pin_memory=True`. The number of workers depends on the machine.",
     .fix_kind = FixKind::always_right,
     .check = check,

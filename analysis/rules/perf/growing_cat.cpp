@@ -121,7 +121,7 @@ extern constexpr Rule rule = complete({
              "    features.append(model(x))\n"
              "features = torch.cat(features)\n",
     .silent =
-        "Loops that use what was gathered in each iteration, as generation does; loops of a few iterations; parts that are joined along another dimension than the first; what begins anew in each iteration.",
+        "Loops that use what was gathered in each iteration, as generation does; loops of a few iterations; parts that are joined along another dimension than the first; what starts again in each iteration.",
     .fix = "None: the first value and the last use change, too.",
     .fix_kind = FixKind::none,
     .check = check,

@@ -234,7 +234,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a view or reshape gives a dimension another place, which mixes elements",
     .why =
-        "`view` and `reshape` read the elements in the order in which they lie and cut them anew. They cannot move a dimension: `[batch, time, heads * size]` viewed as `[batch, heads, time, size]` has the right shape, "
+        "`view` and `reshape` read the elements in the order in which they lie and cut them into other rows. They cannot move a dimension: `[batch, time, heads * size]` viewed as `[batch, heads, time, size]` has the right shape, "
         "and each head is made of other positions and other heads. Nothing fails, and the model trains worse.",
     .wrong = "b, t, _ = x.shape\n"
              "q = self.query(x).reshape(b, self.heads, t, self.size)\n",

@@ -348,7 +348,7 @@ std::optional<Severity> qualify(const Record& record, const ProblemEvent& proble
     message = with_condition(std::move(message),
         tells_when(record.symbols, problem.assumption)
             ? ", when " + in_words(record, problem.assumption) + "; it fails otherwise, too"
-            : "; with what else may be chosen it fails, too");
+            : "; it fails with the other choices, too");
   }
   if (when) {
     message = with_condition(std::move(message), ", when " + in_words(record, when));

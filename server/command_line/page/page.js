@@ -128,8 +128,8 @@ const callText = (call) =>
 const shorten = (text, room) => (text.length <= room ? text : room < 2 ? "" : `${text.slice(0, room - 1)}…`);
 
 const blocks = {
-  loop: (node) => `${node.text}${node.rounds === null || node.rounds === undefined ? " · each round" : ` · ${plural(node.rounds, "round")}`}`,
-  round: (node) => (node.last > node.first ? `rounds ${node.first}–${node.last}` : `round ${node.first}`),
+  loop: (node) => `${node.text}${node.rounds === null || node.rounds === undefined ? " · each iteration" : ` · ${plural(node.rounds, "iteration")}`}`,
+  round: (node) => (node.last > node.first ? `iterations ${node.first}–${node.last}` : `iteration ${node.first}`),
   if: (node) => `${node.holds ? "if" : "unless"} ${node.text}${node.uniform ? "" : " · each rank decides for itself"}`,
   except: () => "where this try fails",
   unreached: () => "never reached",

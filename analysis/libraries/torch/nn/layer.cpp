@@ -182,7 +182,7 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
     if (spatial == 2 && shape.ndim_known && shape.dims.size() == 4 &&
         op.equal(shape.dims[3], channels) == Answer::yes)
       op.suggest_append(name, ".permute(0, 3, 1, 2)", false,
-          "Move the channels of " + op.plain_name(name) + " behind the batch");
+          "Move the channels of " + op.plain_name(name) + " after the batch");
     else if (const Int groups = op.kept_size("groups"); groups && op.s.value(groups) == 1)
       op.suggest_constructor("in_channels", arrives);
     return nullptr;
