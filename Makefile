@@ -114,7 +114,7 @@ format:
 tidy:
 	@cmake/install-dependencies build tidy
 	@cmake --preset release $(QUIET)
-	@cmake/tidy -j $(JOBS) $(FILES)
+	@cmake/tidy -j $(JOBS) $(or $(FILES),--joined)
 
 clean:
 	rm -rf build build-debug build-asan build-tsan dist

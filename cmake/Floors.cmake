@@ -7,7 +7,7 @@
 #
 # Every .cpp of the folder NAME belongs to it. PRECOMPILE: headers of lower floors that nearly all of its files include, parsed once
 # for the floor; PARSED_WITH: it takes what another floor parsed. Most of a file's compile time is in those headers. JOINED: files of one
-# folder are compiled several at a time, which takes a fifth of the time; names in their unnamed namespaces differ from file to file. `make tidy` asks for -Wshadow, file by file.
+# folder are compiled several at a time, which takes a fifth of the time; names in their unnamed namespaces differ from file to file. `cmake/tidy` asks for -Wshadow, file by file.
 function(stepzero_floor name)
   cmake_parse_arguments(ARG "JOINED" "PARSED_WITH" "USES;LINKS;PRECOMPILE" ${ARGN})
   set(door ${CMAKE_BINARY_DIR}/include/${name})
