@@ -8,6 +8,8 @@
 #include "libraries/torch/meaning/history.hpp"
 #include "values/kept.hpp"
 
+#include <algorithm>
+
 namespace stepzero::libraries {
 
 Value the_tensor(Op& op) {
@@ -37,6 +39,19 @@ Value filled_copy(Op& op) {
   const TensorState* input = op.must_be_tensor("input") ? op.expect("input") : nullptr;
   (void)filled(op);
   return input && !op.failed() ? op.result(input->shape, input->dtype) : op.unknown();
+}
+// A matrix of any sizes; of more dimensions all are of one size.
+Value filled_diagonal(Op& op) {
+  const TensorState* input = op.expect("input");
+  if (!input || !input->shape.ndim_known) return the_tensor(op);
+  const auto& dims = input->shape.dims;
+  if (dims.size() < 2) return op.refuse_shape(ProblemKind::argument, ShapeNeed::at_least(2), "input");
+  if (dims.size() == 2) return the_tensor(op);
+  const auto is_other = [&](const Dim& dim) { return op.never_equal(dims.front(), dim); };
+  if (std::ranges::none_of(dims, is_other)) return the_tensor(op);
+  const std::string equal = dims.size() == 3 ? "[n, n, n]" : "[n, n, …, n]";
+  return op.fail(ProblemKind::argument,
+      interpreter::WrongLayout{op.taker(), {"[n, m]", equal}, op.name("input"), input->shape});
 }
 }  // namespace
 Value filled_at_random(Op& op) {
@@ -108,6 +123,7 @@ constexpr Operator filling_operators[] = {
     {"zero_", "input", "torch method", the_tensor, Type::own},
     {"fill_", "input, value", "torch method", filled, Type::own},
     {"fill", "input, value", "torch", filled_copy, Type::own},
+    {"fill_diagonal_", "input, fill_value, wrap=False", "method", filled_diagonal, Type::own},
     {"copy_", "input, src, non_blocking=False", "method", copy, Type::own},
     {"normal_", "input, mean=0, std=1, *, generator=None", "method", filled_normal, Type::own},
     {"uniform_", "input, from=0, to=1, *, generator=None", "method", uniform, Type::own},
