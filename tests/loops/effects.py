@@ -600,6 +600,25 @@ def a_loop_over_the_batch():
     return {"times": round(looped / batched)}
 
 
+@effect("perf/list-of-arrays", about=True)
+def a_tensor_of_many_arrays():
+    """How many times longer a tensor of a list of 1000 arrays takes than one of a single array."""
+    import numpy as np
+    rows = [np.random.rand(784).astype(np.float32) for _ in range(1000)]
+
+    def seconds(call):
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            call()
+            times.append(time.perf_counter() - start)
+        return min(times)
+    many = seconds(lambda: torch.tensor(rows))
+    one = seconds(lambda: torch.tensor(np.array(rows)))
+    assert many > 3 * one
+    return {"times": round(many / one)}
+
+
 @effect("perf/sampler")
 def every_rank_reads_the_same():
     """One seed, shuffle=True and no DistributedSampler: of 64 samples, how many two ranks see in half an epoch of each."""
