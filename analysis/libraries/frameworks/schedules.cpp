@@ -1,5 +1,6 @@
-// The schedules of learning rates that transformers makes: functions that give a LambdaLR. Read in its
-// optimization.py.
+// Schedules of learning rates that packages make. transformers has functions that give a LambdaLR (its
+// optimization.py); warmup_scheduler 0.3 a scheduler that warms up for another, which it steps itself;
+// pytorch_warmup 0.2 objects that dampen the rate around the step of a scheduler. Read in their sources.
 #include "libraries/frameworks/frameworks.hpp"
 #include "values/kept.hpp"
 
@@ -49,6 +50,27 @@ std::vector<Row> schedule_rows() {
     for (const std::string_view path : {made.path, made.home})
       rows.push_back(row(path, RowKind::class_, made.signature, of_optimizer,
           "torch.optim.lr_scheduler.LRScheduler", Operation::scheduler_made));
+  // Its own step takes the epoch first, and counts on, as those of PyTorch do.
+  constexpr std::string_view gradual = "warmup_scheduler.GradualWarmupScheduler";
+  for (const std::string_view path :
+      {gradual, std::string_view("warmup_scheduler.scheduler.GradualWarmupScheduler")})
+    rows.push_back(row(path, RowKind::class_, "optimizer, multiplier, total_epoch, after_scheduler=None",
+        of_optimizer, "torch.optim.lr_scheduler.LRScheduler", Operation::scheduler_made));
+#define WARMUP "pytorch_warmup.BaseWarmup"
+  rows.push_back(row(WARMUP, RowKind::class_, "optimizer, warmup_params, last_step=-1", nullptr));
+  rows.push_back(row(WARMUP ".dampen", RowKind::method, "step=None", nothing));
+  rows.push_back(row(WARMUP ".dampening", RowKind::method, "", context));
+  rows.push_back(row(WARMUP ".state_dict", RowKind::method, "", nullptr, {}, Operation::state_taken));
+  rows.push_back(
+      row(WARMUP ".load_state_dict", RowKind::method, "state_dict", nothing, {}, Operation::state_put));
+  for (const auto& [path, signature] :
+      {std::pair{"pytorch_warmup.LinearWarmup", "optimizer, warmup_period, last_step=-1"},
+          std::pair{"pytorch_warmup.ExponentialWarmup", "optimizer, warmup_period, last_step=-1"},
+          std::pair{"pytorch_warmup.UntunedLinearWarmup", "optimizer, last_step=-1"},
+          std::pair{"pytorch_warmup.UntunedExponentialWarmup", "optimizer, last_step=-1"},
+          std::pair{"pytorch_warmup.RAdamWarmup", "optimizer, last_step=-1"}})
+    rows.push_back(row(path, RowKind::class_, signature, nullptr, WARMUP));
+#undef WARMUP
   return rows;
 }
 

@@ -104,6 +104,8 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "schedulefree",
     "torch_ema",
     "ema_pytorch",
+    "pytorch_warmup",
+    "warmup_scheduler",
     "typing_extensions",
     "scipy",
     "PIL",
@@ -253,7 +255,7 @@ Table::Table() {
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows,
-          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, nanotron, torch_ema, torchmetrics, transformers"},
+          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, nanotron, pytorch_warmup, torch_ema, torchmetrics, transformers, warmup_scheduler"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
