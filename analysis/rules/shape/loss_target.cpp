@@ -1,5 +1,6 @@
 // shape/loss-target: the input and the target of a loss do not agree.
 #include "rules/rule.hpp"
+#include "rules/shape/classes_last.hpp"
 #include "rules/shape/operator_problem.hpp"
 
 namespace stepzero::rules::shape::loss_target {
@@ -8,6 +9,7 @@ namespace {
 
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::loss_target, Severity::error);
+  look_for_classes_last(record, report);
 }
 
 }  // namespace
