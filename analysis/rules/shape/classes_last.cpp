@@ -1,5 +1,6 @@
-// Scores with the classes in the last dimension, of batches whose lengths nobody knows: part of
-// shape/loss-target. Where the lengths are known, the operator itself refuses them.
+// Scores with the classes or the batch in another dimension than a loss takes them in, of batches whose
+// lengths nobody knows: part of shape/loss-target. Where the lengths are known, the operator itself refuses
+// them.
 #include "rules/shape/classes_last.hpp"
 
 #include "rules/losses.hpp"
@@ -38,7 +39,34 @@ bool has_classes_last(
   return !a || !b || symbols.compare(symbolic::Compare::eq, a, b) != Answer::no;
 }
 
+// Scores [batch, length, classes] of sequences, where [length, batch, classes] is asked for: there are as
+// many lengths as the first dimension has.
+bool is_batch_first(
+    const symbolic::Context& symbols, const values::Shape& scores, const values::Shape& lengths) {
+  if (!scores.ndim_known || scores.dims.size() != 3 || !lengths.ndim_known || lengths.dims.size() != 1)
+    return false;
+  const symbolic::Int batch = scores.dims[0].size, many = lengths.dims[0].size;
+  return batch && many && symbols.compare(symbolic::Compare::eq, batch, many) == Answer::yes &&
+      scores.dims[1].size != many && comes_with_batch(symbols, scores.dims[1]);
+}
+
 }  // namespace
+
+void look_for_batch_first(const Record& record, Report& report) {
+  Once once;
+  for (const Origin& each : Provenance::of(record).all()) {
+    const Value lengths = argument(*each.made, "input_lengths");
+    const TensorState* scores = input(*each.made, 0);
+    if (!lengths.is(values::Kind::tensor) || !scores || !each.state->mean ||
+        !is_batch_first(record.symbols, scores->shape, lengths.as<values::Tensor>()->now()->shape) ||
+        !once(each.made->born))
+      continue;
+    report.add(Severity::warning, each.made->born, each.made->calls,
+        "This loss takes scores `[T, N, C]`, and gets " +
+            values::code(values::shape_text(record.symbols, scores->shape)) +
+            " with a length for each entry of the first dimension: it raises for each batch that is not as long as it is large. Bring the batch second: `.transpose(0, 1)`.");
+  }
+}
 
 void look_for_classes_last(const Record& record, Report& report) {
   Once once;

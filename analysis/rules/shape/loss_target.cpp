@@ -10,6 +10,7 @@ namespace {
 void check(const Record& record, Report& report) {
   report_problems(record, report, values::ProblemKind::loss_target, Severity::error);
   look_for_classes_last(record, report);
+  look_for_batch_first(record, report);
 }
 
 }  // namespace
