@@ -55,6 +55,18 @@ bool is_of(const Record& record, const OperationEvent& freeze, const Held& held)
   });
 }
 
+// Is it trained again later, or in the next iteration, as the discriminator of a GAN is?
+bool is_trained_again(
+    const Record& record, const TrainingRoot& training_root, const TrainingEvent& freeze, const Held& held) {
+  bool passed = false;
+  return std::ranges::any_of(training_root.all, [&](const TrainingEvent& each) {
+    passed = passed || &each == &freeze;
+    const OperationEvent& event = *each.event;
+    return event.row->operation == Operation::trained_from_here && !freezes(record, event) &&
+        (passed || in_another_iteration(freeze, each)) && is_of(record, event, held);
+  });
+}
+
 void look(const Record& record, Report& report, const Account& account, const TrainingRoot& training_root) {
   for (const footprint::Optimizer& optimizer : account.optimizers()) {
     const Object* object = optimizer.made->self.object();
@@ -65,7 +77,7 @@ void look(const Record& record, Report& report, const Account& account, const Tr
       if (!freezes(record, *each.event) || !stands_between_steps(training_root, each, object)) continue;
       for (const Held& held : optimizer.tensors) {
         if (!held.tensor || held.trained == values::Known::yes || !is_of(record, *each.event, held) ||
-            !counted.insert(held.tensor).second)
+            is_trained_again(record, training_root, each, held) || !counted.insert(held.tensor).second)
           continue;
         numbers.add(record.symbols, footprint::elements(record.symbols, held.shape), held.copies);
         bytes.add(record.symbols, footprint::state_bytes(record, optimizer, held));
