@@ -6,6 +6,7 @@
 #include "rules/training/modes.hpp"
 #include "rules/training/optimized.hpp"
 #include "rules/training/parts.hpp"
+#include "rules/training/unseen_history.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
 #include "values/shape_text.hpp"
