@@ -255,6 +255,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
   run.heap().set_no_grad(state);
   state.graph_complete = true;
   bool any_device = false, any_unranked = false, one_place = true, by_unseen = false;
+  bool beside_unseen = false, all_numbers = true;  // of the tensors: none has, or may have, dimensions
   const values::Device *place = nullptr,
                        *accelerator = nullptr;  // where operands lie that are not known to have dimensions
   for (const Value& operand : operands) {
@@ -274,9 +275,11 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
           !state.graph.contains(value.object()))
         (void)state.graph.add({value.object()}, longest_graph);
       // What was moved takes the others along: they lie there, too.
-      if (value.is(Kind::unknown) && !state.device) {
-        state.device = interpreter::lies_on(*value.as<values::Unknown>());
-        by_unseen = state.device != nullptr;
+      if (value.is(Kind::unknown) && (!state.device || all_numbers)) {
+        const values::Device* lies = interpreter::lies_on(*value.as<values::Unknown>());
+        if (!state.device || (lies && !by_unseen)) state.device = lies;
+        by_unseen = by_unseen || lies;
+        beside_unseen = beside_unseen || !is_no_tensor(value);
       }
       continue;
     }
@@ -295,6 +298,7 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
     // All lie on one device but for those without dimensions, which may stay on the CPU.
     const bool has_dims = !from->shape.dims.empty() || !from->first.empty();
     any_unranked = any_unranked || (!has_dims && !from->shape.ndim_known);
+    all_numbers = all_numbers && !has_dims && from->shape.ndim_known;
     if (!has_dims) {
       one_place = one_place && from->device && (!place || place->text == from->device->text);
       place = from->device;
@@ -307,6 +311,8 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
   // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may
   // lie on the CPU.
   if (!any_device && any_unranked && !one_place) state.device = accelerator;
+  // What is not seen may have dimensions, and lie anywhere.
+  if (all_numbers && beside_unseen && !by_unseen) state.device = nullptr;
   apply_modes(run, state);
   return state;
 }
