@@ -9,6 +9,7 @@
 #include "libraries/torch/meaning/meanings.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -183,8 +184,7 @@ bool may_be_tensor(const Record& record, Value given) {
     const auto& choice = *given.as<values::Choice>();
     return may_be_tensor(record, choice.yes) || may_be_tensor(record, choice.no);
   }
-  const auto* unknown = given.is(Kind::unknown) ? given.as<values::Unknown>() : nullptr;
-  return given.is(Kind::tensor) || (unknown && !unknown->is_number && !unknown->is_real);
+  return given.is(Kind::tensor) || (given.is(Kind::unknown) && !values::is_number(given));
 }
 
 // Is something unknown in the place of its first tensor, or of the other one?

@@ -130,8 +130,7 @@ private:
         StorageLife& block = block_of(saved.storage);
         if (is_new) {
           block.bytes = saved.bytes;
-          block.what = saved.what == "input" ? std::string_view("input")
-                                             : libraries::operator_name(*nodes[i].made->row);
+          block.what = name_of(saved, *nodes[i].made);
           block.place = nodes[i].made->born;
           // What the operation made for itself, or what came in from outside and has a name there.
           if (saved.what == "input" || saved.what == "result")
@@ -158,12 +157,16 @@ private:
     for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
   }
 
+  static std::string name_of(const Saved& saved, const Producer& made) {
+    const std::string name(libraries::operator_name(*made.row));
+    return saved.what == "input" ? "input of " + name : name;
+  }
   // What the step itself makes is there when it does.
   void add_beside(const Saved& saved, const Producer& made) {
     StorageLife& block = block_of(saved.storage);
     if (block.place) return;
     block.bytes = saved.bytes;
-    block.what = saved.what == "input" ? std::string_view("input") : libraries::operator_name(*made.row);
+    block.what = name_of(saved, made);
     block.place = made.born;
     block.held_by_name = true;
     inputs_.push_back(saved.storage);

@@ -181,10 +181,14 @@ Value extreme_of_any(const BuiltinCall& call) {
 Value extreme_of(const BuiltinCall& call, const std::vector<Value>& items) {
   Int extreme = nullptr;
   for (const Value& item : items) {
-    const bool counts = item.is(Kind::integer) ||
-        (item.is(Kind::unknown) && !item.as<values::Unknown>()->is_real);
+    const bool counts = item.is(Kind::integer) || (item.is(Kind::unknown) && !values::is_float(item));
     const Int value = counts ? call.run.to_int(item) : nullptr;
-    if (!value) return call.heap().unknown_from(items, call.where);
+    if (!value) {
+      const Value made = call.heap().unknown_from(items, call.where);
+      made.as<values::Unknown>()->is_real = std::ranges::any_of(items, values::is_float) &&
+          std::ranges::all_of(items, values::is_number);
+      return made;
+    }
     extreme = !extreme       ? value
         : call.name == "min" ? call.symbols().min(extreme, value)
                              : call.symbols().max(extreme, value);

@@ -360,7 +360,18 @@ void name_sizes(values::Heap& heap, std::string_view name, Value of) {
   };
   if (name == "_") return;
   if (of.is(Kind::unknown)) give(of.as<values::Unknown>()->integer, "", "");
-  if (of.is(Kind::list)) give(values::Heap::list_state(of)->length, "len(", ")");
+  if (of.is(Kind::list)) {
+    // Of a list that may have any length this is one for all who ask.
+    if (values::ListState state = *values::Heap::list_state(of);
+        state.open && !state.length && of.as<values::List>()->kind == values::ListKind::list) {
+      symbolic::AtomInfo info;
+      info.lower = static_cast<std::int64_t>(state.items.size());
+      info.sharing = heap.sharing(of);
+      state.length = s.fresh(info);
+      heap.set_list(of, std::move(state));
+    }
+    give(values::Heap::list_state(of)->length, "len(", ")");
+  }
   if (!of.is(Kind::tensor)) return;
   auto* tensor = of.as<values::Tensor>();
   // Data of which no size is known have one of their own, unless a batch is yet to be made of them.
