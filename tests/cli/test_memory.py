@@ -1423,3 +1423,34 @@ def test_tied_parameters_are_counted_once_and_named(stepzero, write):
     assert head["parameters"] == {"bytes": 0} and head["tied"] == {"with": "embed.weight", "numbers": 800}
     assert file["optimizers"][0]["state"] == {"bytes": 2 * 3200 + 4}
     assert "tied to embed.weight" in stepzero("memory", "train.py").text
+
+
+def test_the_peak_names_the_operator_that_keeps_an_input(stepzero, write):
+    write("train.py", "import torch\nfrom torch import nn\n\nnet = nn.Linear(64, 64)\nfor step in range(3):\n    net(torch.randn(32, 64)).pow(2).mean().backward()\n    net.zero_grad()\n")
+    for part in step_of(stepzero("memory", "--format", "json", "train.py"))["peak"]["parts"]:
+        assert part["what"] != "input"
+
+
+CLIPPED = """import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+net = nn.Linear(4, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+k = 0.0
+for epoch in range(200):
+    for (z,) in DataLoader(TensorDataset(torch.randn(4000, 4)), batch_size=2):
+        a, b = net(z).abs().mean(), net(z + 1).abs().mean()
+        loss = a - k * b
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        k = k + 0.1 * torch.mean(0.5 * a - b).item()
+        k = min(max(k, 0), 1)
+"""
+
+
+def test_a_number_that_is_clipped_is_no_tensor(stepzero, write):
+    write("train.py", CLIPPED)
+    step = step_of(stepzero("memory", "--device", "cpu", "--format", "json", "train.py"))
+    assert not step["saved"].get("at_least") and not step.get("gaps")
