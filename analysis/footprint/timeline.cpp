@@ -31,7 +31,7 @@ bool passes_gradient(const Producer& made) {
 struct StorageLife {
   Bytes bytes;
   std::int64_t number = 0;
-  std::string_view what;
+  std::string what;
   values::Place place;
   int savers = 0;             // operations that keep it until their backward
   std::size_t last_use = 0;   // the last operation of the forward that reads it
