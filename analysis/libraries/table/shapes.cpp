@@ -1,6 +1,7 @@
 #include "libraries/table/shapes.hpp"
 
 #include "interpreter/calls/unseen.hpp"
+#include "libraries/torch/meaning/devices.hpp"
 #include "libraries/torch/meaning/history.hpp"
 #include "libraries/torch/nn/modules.hpp"
 #include "values/devices.hpp"
@@ -311,8 +312,10 @@ TensorState computed(Runtime& run, std::span<const Value> operands) {
   // Where none is known to have dimensions, one on an accelerator decides: beside it only those without may
   // lie on the CPU.
   if (!any_device && any_unranked && !one_place) state.device = accelerator;
-  // What is not seen may have dimensions, and lie anywhere.
-  if (all_numbers && beside_unseen && !by_unseen) state.device = nullptr;
+  // Beside a number on the CPU what is not seen may have dimensions, and lie anywhere.
+  if (all_numbers && beside_unseen && !by_unseen &&
+      (values::is_cpu(state.device) || values::is_same_device(state.device, default_device(run))))
+    state.device = nullptr;
   apply_modes(run, state);
   return state;
 }

@@ -253,8 +253,7 @@ bool names_devices(Runtime& run, Value devices) {
   devices = run.resolve(devices);
   return devices.is(Kind::list) && !values::Heap::list_state(devices)->items.empty();
 }
-// When a module lies where it was made, and that is the CPU: nobody has moved it, or set another default
-// device. Null: not known, or never.
+// When a module that nobody has moved lies on the CPU, where it was made. Null: not known, or never.
 symbolic::Cond left_on_cpu_when(Runtime& run, Value module, int depth = 0) {
   module = run.resolve(module);
   symbolic::Context& symbols = run.symbols();

@@ -64,11 +64,10 @@ Value made(Op& op, const std::optional<Shape>& shape, Dtype dtype, bool random =
   return op.fresh(shape.value_or(Shape{}), op.dtype("dtype", dtype), random);
 }
 
-// `torch.zeros(*x.shape)`: sizes of which it is not known how many there are. `**options` may say anything.
+// `torch.zeros(*x.shape)`: sizes, nobody knows how many. `**options` may say anything.
 bool spreads_sizes(Op& op) {
-  return op.call.spread && op.call.expr &&
-      std::ranges::none_of(
-          op.call.expr->keywords, [](const syntax::Keyword& each) { return each.name.text().empty(); });
+  const auto is_spread = [](const syntax::Keyword& each) { return each.name.text().empty(); };
+  return op.call.spread && op.call.expr && std::ranges::none_of(op.call.expr->keywords, is_spread);
 }
 Value sized_floats(Op& op, bool random) {
   if (op.call.spread && !spreads_sizes(op)) return op.unknown();
