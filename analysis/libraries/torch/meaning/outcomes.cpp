@@ -26,6 +26,12 @@ Value reduction_of(const Op& op) {
   const Value given = op.argument("reduction");
   return given ? given : op.kept("reduction");
 }
+// The old way to ask for a sum: `size_average=False`.
+bool may_add_up(const Op& op) {
+  const Value given = op.argument("size_average"),
+              said = op.run.resolve(given ? given : op.kept("size_average"));
+  return said && !said.is(Kind::none) && op.s.decide(op.run.truth(said)) != symbolic::Answer::yes;
+}
 
 }  // namespace
 
@@ -63,8 +69,8 @@ void watch_outcome(Op& op, OutcomeEffect trace, Value made) {
     break;
   case OutcomeEffect::loss: {
     const Value reduction = reduction_of(op);
-    if (!reduction.is(Kind::string) || reduction.text() != "mean" || !state.shape.ndim_known ||
-        !state.shape.dims.empty())
+    if (!reduction.is(Kind::string) || reduction.text() != "mean" || may_add_up(op) ||
+        !state.shape.ndim_known || !state.shape.dims.empty())
       return;
     auto* origin = op.run.heap().make<values::Origin>();
     origin->place = op.call.place;
