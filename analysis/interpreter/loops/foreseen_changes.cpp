@@ -4,6 +4,7 @@
 #include "values/limits.hpp"
 
 #include <algorithm>
+#include <typeinfo>
 
 namespace stepzero::interpreter {
 
@@ -45,6 +46,14 @@ template <class Visit> bool each_object(Value value, const Visit& visit, int dep
     return true;
   default: return true;
   }
+}
+
+// The way to a slot may lead to a thing of another kind the next time: what was a list is a tensor. Then what
+// the slot held says nothing of it.
+bool are_of_one_kind(Value a, Value b) {
+  if (!a.is(Kind::state) || !b.is(Kind::state)) return a.is(Kind::state) == b.is(Kind::state);
+  const values::Object &held = *a.object(), &holds = *b.object();
+  return typeid(held) == typeid(holds);
 }
 
 // The value with other objects in the places of those that are gone.
@@ -166,6 +175,7 @@ std::optional<ForeseenChanges::Iteration> ForeseenChanges::of(
       if (!there || !there->slot || !there->slot->value) return std::nullopt;
       change.slot = there->slot;
     }
+    if (change.end && !are_of_one_kind(change.slot->value, change.end)) return std::nullopt;
     if (change.end && !objects.empty()) change.end = Renewed(heap, objects).of(change.end);
   }
   return iteration;
