@@ -84,6 +84,8 @@ enum class Says : std::uint8_t {
   giving_items,        // of a dictionary: `values`, `items`
   keeping_order,       // of what it is given, all of it: `reversed`, `zip`
   opening,             // a file: `open`
+  giving_rows,         // of a file, all of them: `readlines`, `csv.reader`
+  starting_processes,  // how processes are started: `set_start_method`
   casting,             // a method that takes a type: `type`
   old_type,            // one that says the device as well: `torch.cuda.FloatTensor`
   of_loader,           // the attribute of a loader that is its data: `dataset`

@@ -82,7 +82,9 @@ namespace {
 std::optional<double> number_within(const symbolic::Context& symbols, Value value, int depth) {
   if (value.is(Kind::real)) return value.real();
   if (value.is(Kind::integer)) {
-    const auto known = symbols.value(value.integer());
+    auto known = symbols.value(value.integer());
+    if (const symbolic::AtomInfo* atom = known ? nullptr : symbols.atom_info(value.integer()))
+      known = atom->usual;
     return known ? std::optional(static_cast<double>(*known)) : std::nullopt;
   }
   const Unknown* found = depth > 0 ? unknown(value) : nullptr;

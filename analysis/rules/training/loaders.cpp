@@ -1,6 +1,7 @@
 #include "rules/training/loaders.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
+#include "values/numbers.hpp"
 
 #include <algorithm>
 
@@ -75,6 +76,18 @@ std::vector<Value> datasets_of(Value loader) {
       at = kept(at, values::LoaderState::dataset))
     found.push_back(at);
   return found;
+}
+
+std::optional<Workers> workers_of(const Record& record, const OperationEvent& made) {
+  const Value given = argument(made, "num_workers");
+  if (const auto known = record.number(given)) return Workers{*known, false};
+  if (given.is(Kind::choice)) {
+    const auto* choice = given.as<values::Choice>();
+    const auto yes = record.number(choice->yes), no = record.number(choice->no);
+    return yes || no ? std::optional(Workers{std::max(yes.value_or(0), no.value_or(0)), true}) : std::nullopt;
+  }
+  const auto usual = values::number_by_default(record.symbols, given);
+  return usual ? std::optional(Workers{static_cast<std::int64_t>(*usual), true}) : std::nullopt;
 }
 
 bool is_left_early(const Block& block, bool inner) {

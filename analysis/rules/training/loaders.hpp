@@ -23,6 +23,13 @@ std::optional<Reading> reading_of(
 Value kept(Value object, values::AttributeKey name);
 // The data sets after a loader or a data set, outermost first: a Subset's own comes after it.
 std::vector<Value> datasets_of(Value loader);
+// How many processes a loader reads with: the number that is given, or the default of what the command line
+// or a caller gives.
+struct Workers {
+  std::int64_t count = 0;
+  bool by_default = false;
+};
+std::optional<Workers> workers_of(const Record& record, const OperationEvent& made);
 // The size of the last batch, where it is known to be smaller than the others.
 struct LastBatch {
   std::vector<symbolic::Int> batches;  // each stands for the size of any batch
