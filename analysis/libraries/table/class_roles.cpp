@@ -33,6 +33,8 @@ constexpr OfClass class_roles[] = {
     {"torch.distributed.fsdp.FullyShardedDataParallel", ClassRole::shards_model},
     {"torch.amp.GradScaler", ClassRole::scaler},
     {"torch.distributed.fsdp.sharded_grad_scaler.ShardedGradScaler", ClassRole::shared_scaler},
+    {"torch.autograd.set_detect_anomaly", ClassRole::finds_anomaly},
+    {"torch.autograd.detect_anomaly", ClassRole::finds_anomaly},
 };
 
 struct OfSchedule {
@@ -70,6 +72,7 @@ struct OfFramework {
 constexpr OfFramework framework_calls[] = {
     {"torch.distributed.init_process_group", FrameworkCall::makes_group},
     {"accelerate.Accelerator", FrameworkCall::makes_accelerator},
+    {"accelerate.Accelerator.accumulate", FrameworkCall::accumulates},
     {"pytorch_lightning.Trainer.fit", FrameworkCall::fits},
     {"transformers.Trainer", FrameworkCall::makes_trainer},
     {"transformers.Seq2SeqTrainer", FrameworkCall::makes_trainer},

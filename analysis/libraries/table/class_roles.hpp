@@ -23,6 +23,7 @@ enum class ClassRole : std::uint8_t {
   shards_model,   // a wrapper that leaves each process a part of the parameters
   scaler,         // of gradients, that looks at those of its own process only
   shared_scaler,  // … at those of all
+  finds_anomaly,  // while it is on, every backward looks for the operator that made a NaN
 };
 // Of the class or of the nearest one that it derives from; of none (null) nothing.
 ClassRole role_of(const values::LibrarySymbol* cls);
@@ -67,6 +68,7 @@ enum class FrameworkCall : std::uint8_t {
   none,
   makes_group,  // the default group of processes
   makes_accelerator,
+  accumulates,    // of Accelerate: the region of one of several batches that a step is made of
   fits,           // of Lightning's Trainer
   makes_trainer,  // of transformers
   makes_engine,   // of DeepSpeed, as are the following

@@ -40,6 +40,7 @@ constexpr std::array prefixes = {
     Prefix{"torch.amp.autocast_mode.", "torch.amp."},
     Prefix{"torch.amp.grad_scaler.", "torch.amp."},
     Prefix{"torch.autograd.grad_mode.", "torch."},
+    Prefix{"torch.autograd.anomaly_mode.", "torch.autograd."},
     Prefix{"torch.nn.parallel.data_parallel.", "torch.nn.parallel."},
     Prefix{"functorch.", "torch.func."},
     Prefix{"torch.nn.utils.clip_grad.", "torch.nn.utils."},

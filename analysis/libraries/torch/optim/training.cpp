@@ -241,6 +241,8 @@ std::vector<Row> step_rows() {
       row("torch.inference_mode", function, "mode=True", grad_mode),
       row("torch.enable_grad", function, "function=None", grad_mode),
       row("torch.set_grad_enabled", function, "mode", grad_mode),
+      row("torch.autograd.set_detect_anomaly", class_, "mode, check_nan=True", nullptr, "torch.context"),
+      row("torch.autograd.detect_anomaly", class_, "check_nan=True", nullptr, "torch.context"),
       row("torch.autograd.backward", function, "tensors, *more, **options", nothing, {},
           Operation::gradient_asked),
       row("torch.autograd.functional.jacobian", function, "func, inputs, **options", gradients_asked, {},
