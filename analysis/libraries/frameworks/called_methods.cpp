@@ -32,6 +32,12 @@ std::span<const CalledMethod> called_methods() {
           .since = "2",
           .why =
               "Since 2.0 Lightning steps one optimizer by itself, and raises where `configure_optimizers` gives several: \"Training with multiple optimizers is only supported with manual optimization\". Set `self.automatic_optimization = False` and make the steps in `training_step`, or return one optimizer."},
+      {.of = "pytorch_lightning.LightningModule",
+          .method = "configure_optimizers",
+          .follows_metric = "torch.optim.lr_scheduler.ReduceLROnPlateau",
+          .unless_off = "automatic_optimization",
+          .why =
+              "Lightning steps `ReduceLROnPlateau` with a metric that it has to be told, and raises before the first step: \"The lr scheduler dict must include a monitor\". Return the schedule as `{\"scheduler\": scheduler, \"monitor\": \"val_loss\"}`, with the name of a metric that is logged."},
       {.of = "transformers.Trainer",
           .method = "compute_loss",
           .given = "num_items_in_batch",

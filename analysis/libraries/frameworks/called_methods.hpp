@@ -15,6 +15,8 @@ struct CalledMethod {
   bool no_backward = false;     // the framework makes the backward of what it returns
   // It gives two lists, the first of which holds no objects of classes below this module; empty: whatever.
   std::string_view first_of = {};
+  // A schedule that follows a metric, and is given without the name of one; empty: none.
+  std::string_view follows_metric = {};
   // A flag of the class that, set to False, makes this the program's own affair; empty: none.
   std::string_view unless_off = {};
   // A method of the object that, called in it, says the same.
@@ -24,6 +26,12 @@ struct CalledMethod {
   std::string_view why;  // a whole sentence
 };
 std::span<const CalledMethod> called_methods();
+
+// The keys of what `configure_optimizers` gives: of an optimizer, of the schedule under it, and of what says
+// which metric the schedule follows.
+struct ScheduleKeys {
+  static constexpr std::string_view schedule = "lr_scheduler", inner = "scheduler", metric = "monitor";
+};
 
 // A class whose framework makes the backward and the step, unless a flag of it is False.
 struct OptimizationByHand {

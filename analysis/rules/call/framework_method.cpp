@@ -120,6 +120,77 @@ const Expr* swapped_result(const Record& record, const values::Function& functio
   return found;
 }
 
+// Whether a schedule of that class is given to the framework without the name of a metric, as one of the
+// forms that it takes: a dict of an optimizer and its schedule, a list of such, or two lists.
+class MetricSearch {
+public:
+  MetricSearch(std::string_view cls) : class_(cls) {}
+
+  bool lacks_metric(Value given) const {
+    if (given.is(values::Kind::dict)) return of_optimizer(given, true);
+    const auto parts = items(given);
+    if (given.is(values::Kind::tuple) && parts.size() == 2 && !parts[0].is(values::Kind::dict)) {
+      return std::ranges::any_of(items(parts[1]), [&](Value each) { return of_schedule(each); });
+    }
+    return std::ranges::any_of(
+        parts, [&](Value each) { return each.is(values::Kind::dict) && of_optimizer(each, false); });
+  }
+
+private:
+  using Keys = libraries::ScheduleKeys;
+  std::string_view class_;
+
+  bool is_schedule(Value value) const {
+    const auto* object = value.is(values::Kind::instance) ? value.as<values::Instance>() : nullptr;
+    return object && !object->cls && object->native && object->native->path == class_;
+  }
+  static std::vector<Value> items(Value value) {
+    if (value.is(values::Kind::tuple)) return value.as<values::Tuple>()->items;
+    return value.is(values::Kind::list) ? values::Heap::list_state(value)->items : std::vector<Value>{};
+  }
+  // Absent if there is none, and nothing if that is not known.
+  static std::optional<Value> at(Value dict, std::string_view key) {
+    const values::DictState& state = *values::Heap::dict_state(dict);
+    for (const auto& [name, item] : state.items) {
+      if (!name.is(values::Kind::string)) return std::nullopt;
+      if (name.text() == key) return item;
+    }
+    return state.rest || state.open ? std::nullopt : std::optional(Value{});
+  }
+  static bool lacks(Value dict, std::string_view key) {
+    const auto found = at(dict, key);
+    return found && (!*found || found->is(values::Kind::none));
+  }
+  bool of_schedule(Value given) const {
+    if (!given.is(values::Kind::dict)) return is_schedule(given);
+    const auto inner = at(given, Keys::inner);
+    return inner && is_schedule(*inner) && lacks(given, Keys::metric);
+  }
+  bool of_optimizer(Value given, bool alone) const {
+    const auto schedule = at(given, Keys::schedule);
+    if (!schedule || !*schedule) return false;
+    // Of one optimizer alone the metric may stand beside the schedule.
+    return of_schedule(*schedule) &&
+        (schedule->is(values::Kind::dict) || !alone || lacks(given, Keys::metric));
+  }
+};
+
+// What the function returns, where a schedule in it is not told which metric it follows.
+const Expr* without_metric(const Record& record, const values::Function& function, std::string_view cls) {
+  const Expr* found = nullptr;
+  const auto each = [&](const Stmt& stmt) {
+    if (found || stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
+    const Expr* value = as<ReturnStmt>(stmt).value;
+    if (std::ranges::any_of(record.facts, [&](const Fact& fact) {
+          return fact.place.chunk == function.chunk && fact.place.span == value->span &&
+              MetricSearch(cls).lacks_metric(fact.value);
+        }))
+      found = value;
+  };
+  for (const Stmt* stmt : function.stmt->body) for_each_statement(*stmt, each);
+  return found;
+}
+
 bool takes(const FunctionStmt& function, std::string_view keyword) {
   return std::ranges::any_of(function.parameters->list, [&](const Parameter& each) {
     return each.kind == ParameterKind::var_keyword || each.name.text() == keyword;
@@ -147,9 +218,10 @@ void check(const Record& record, Report& report) {
       const bool wrong =
           (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
           (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
-      const Expr* at = each.no_backward ? backward_of_result(stmt)
-          : !each.first_of.empty()      ? swapped_result(record, *function, each.first_of)
-                                        : nullptr;
+      const Expr* at = each.no_backward  ? backward_of_result(stmt)
+          : !each.first_of.empty()       ? swapped_result(record, *function, each.first_of)
+          : !each.follows_metric.empty() ? without_metric(record, *function, each.follows_metric)
+                                         : nullptr;
       if ((wrong || at) && !calls(stmt, each.unless_calls) &&
           (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
         report.add(Severity::warning, {function->chunk, at ? at->span : stmt.name_span}, nullptr,
