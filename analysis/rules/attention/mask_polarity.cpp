@@ -52,10 +52,40 @@ std::string where(const Record& record, const PositionMask& mask) {
   return "where " + text + (mask.inverted ? " are not " : " are ") + in_digits(*mask.number);
 }
 
+// All that a triangle leaves.
+Triangle outside(Triangle of) { return {!of.lower, of.lower ? of.diagonal + 1 : of.diagonal - 1, of.made}; }
+// What comes after each position, with or without itself.
+bool sees_future_alone(const Triangle& seen) { return !seen.lower && seen.diagonal >= 0; }
+std::string side(const Triangle& of) {
+  if (of.lower) return of.diagonal >= 0 ? "on and below the diagonal" : "below the diagonal";
+  return of.diagonal > 0 ? "above the diagonal" : "on and above the diagonal";
+}
+std::string what_is_seen(const Triangle& seen) {
+  return seen.diagonal > 0 ? "each position sees only what comes after it, and the last one nothing"
+                           : "each position sees only itself and what comes after it";
+}
+
+// A mask that is added hides what it makes very low, whatever the function.
+void look_at_numbers(const Record& record, Report& report, Once& once, const Producer& made,
+    const MaskParameter& parameter, const TensorState* mask) {
+  const auto hidden = parameter.over_keys ? std::nullopt : hidden_triangle(record, mask);
+  if (!hidden || !sees_future_alone(outside(*hidden)) || !once(made.born)) return;
+  Finding* finding = report.add(Severity::warning, made.born, made.calls,
+      "This " + code(std::string(parameter.name)) + " hides what lies " + side(*hidden) + ": " +
+          what_is_seen(outside(*hidden)) +
+          ". A causal mask hides what lies above the diagonal: `triu(…, diagonal=1)`.");
+  if (finding) report.relate(*finding, hidden->made->born, "the triangle is made here");
+}
+
 void look_at(const Record& record, Report& report, Once& once, const Producer& made) {
   for (const MaskParameter& each : masks_of(made)) {
     const TensorState* mask = made.states[each.at];
-    if (mask->dtype != values::Dtype::boolean || mask->poisoned) continue;
+    if (mask->poisoned) continue;
+    if (values::is_floating(mask->dtype)) {
+      look_at_numbers(record, report, once, made, each, mask);
+      continue;
+    }
+    if (mask->dtype != values::Dtype::boolean) continue;
     const std::string means = code(std::string(each.name)) +
         (each.shows ? " is `True` where a position may be attended to"
                     : " is `True` where a position is hidden");
@@ -70,14 +100,12 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
           ". Negate the mask.";
       where_made = positions->made->born;
     } else if (const auto half = triangle(record, mask); half && !each.over_keys) {
-      // Below the diagonal lies the past.
-      const bool of_future = !half->lower && half->diagonal >= 0;
-      if (each.shows ? !(of_future && half->diagonal > 0) : !(half->lower && half->diagonal >= 0)) continue;
-      told = means + ", and this mask is `True` " +
-          (half->lower
-                  ? "on and below the diagonal: each position sees only what comes after it, and the last one nothing"
-                  : "above the diagonal: each position attends only to what comes after it") +
-          ". Negate the mask.";
+      const Triangle seen = each.shows ? *half : outside(*half);
+      if (!sees_future_alone(seen)) continue;
+      told = means + ", and this mask is `True` " + side(*half) + ": " + what_is_seen(seen) +
+          (seen.diagonal > 0   ? ". Negate the mask."
+                  : each.shows ? ". Show the lower triangle: `tril(…)`."
+                               : ". Hide what lies above the diagonal: `triu(…, diagonal=1)`.");
       where_made = half->made->born;
     }
     if (told.empty() || !once(made.born)) continue;
@@ -104,7 +132,7 @@ extern constexpr Rule rule = complete({
     .right = "mask = (tokens != 0)[:, None, None, :]\n"
              "out = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)\n",
     .silent =
-        "Masks of floats, which are added; masks that are combined with others, or come from code that is not seen; masks of a diagonal alone.",
+        "Masks of floats that hide no triangle; masks that are combined with others, or come from code that is not seen; masks of a diagonal alone.",
     .fix = "None: the comparison or the call may be the wrong way around.",
     .fix_kind = FixKind::none,
     .check = check,

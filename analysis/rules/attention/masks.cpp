@@ -67,6 +67,51 @@ std::optional<Triangle> triangle(const Record& record, const TensorState* mask, 
   return (form == OpForm::equal) == (*other == 1) ? *found : inverse(*found);
 }
 
+std::optional<Triangle> hidden_triangle(const Record& record, const TensorState* mask, int depth) {
+  if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
+  const Producer& made = *mask->made;
+  const OpForm form = libraries::form_of(*made.row);
+  const TensorState* from = input(made);
+  constexpr double least_hiding = -1e4;
+  if (form == OpForm::by_mask) {
+    const auto value = made.arguments.size() > 2 ? number(record, made.arguments[2]) : std::nullopt;
+    return value && *value <= least_hiding ? triangle(record, input(made, 1)) : std::nullopt;
+  }
+  if (form == OpForm::lower_triangle || form == OpForm::upper_triangle) {
+    const Value shift = argument(made, "diagonal");
+    const auto diagonal = shift ? number(record, shift) : std::optional(0.0);
+    const TensorState* full = from ? source_of(from, false) : nullptr;
+    const auto value = full && full->made ? filled_with(record, *full->made) : std::nullopt;
+    if (!diagonal || !value || *value > least_hiding) return std::nullopt;
+    return Triangle{form == OpForm::lower_triangle, static_cast<std::int64_t>(*diagonal), &made};
+  }
+  const OpSemantics by = semantics(made);
+  const bool keeps = by == OpSemantics::same || by == OpSemantics::rearranged || form == OpForm::expanded ||
+      (by == OpSemantics::picked && is_corner(record, made));
+  return keeps ? hidden_triangle(record, from, depth + 1) : std::nullopt;
+}
+
+namespace {
+// A mask of tokens with columns before or after it that are the same in each row: for a token that stands
+// for the whole sequence.
+const TensorState* lengthened(const Record& record, const Producer& made) {
+  const TensorState* found = nullptr;
+  for (const TensorState* each : made.listed) {
+    if (!each || !each->made) return nullptr;
+    if (position_mask(record, each)) {
+      if (found) return nullptr;
+      found = each;
+    } else if (const TensorState* from = source_of(each); !from->made) {
+      return nullptr;
+    } else if (const OpForm form = libraries::form_of(*from->made->row);
+        form != OpForm::zeros && form != OpForm::ones && form != OpForm::filled) {
+      return nullptr;
+    }
+  }
+  return found;
+}
+}  // namespace
+
 std::optional<PositionMask> position_mask(const Record& record, const TensorState* mask, int depth) {
   if (!mask || !mask->made || depth > values::deepest_source) return std::nullopt;
   const Producer& made = *mask->made;
@@ -83,6 +128,15 @@ std::optional<PositionMask> position_mask(const Record& record, const TensorStat
     const bool less = form == OpForm::less;
     return PositionMask{&made, less != counts_up(one), std::nullopt};
   }
+  // Numbers of tokens are not negative, unless they are padding: above 0, or not below, is what is there.
+  if (by == OpSemantics::ordered && one && !other && made.arguments.size() > 1 &&
+      semantics(one) == OpSemantics::none && !values::is_floating(one->dtype) &&
+      one->dtype != values::Dtype::unknown && one->dtype != values::Dtype::boolean) {
+    const auto number = rules::number(record, made.arguments[1]);
+    if (number != 0.0 || (form != OpForm::greater && form != OpForm::less)) return std::nullopt;
+    return PositionMask{&made, form == OpForm::greater, number};
+  }
+  if (by == OpSemantics::joined) return position_mask(record, lengthened(record, made), depth + 1);
   const bool keeps = by == OpSemantics::same || by == OpSemantics::rearranged ||
       by == OpSemantics::repeated || by == OpSemantics::picked || form == OpForm::boolean;
   if (!keeps && !negates(made)) return std::nullopt;

@@ -16,6 +16,8 @@ struct Triangle {
 };
 // The triangle that the mask is true in, if it is one.
 std::optional<Triangle> triangle(const Record& record, const TensorState* mask, int depth = 0);
+// The triangle in which a mask of numbers, which is added to the scores, is so low that it hides them.
+std::optional<Triangle> hidden_triangle(const Record& record, const TensorState* mask, int depth = 0);
 
 // A mask over positions: true where a tensor equals a number other than 1, or where positions lie before a
 // length; or everywhere else.

@@ -18,7 +18,8 @@ enum class OpForm : std::uint8_t {
   greater,
   inverted,     // logical_not
   boolean,      // bool
-  ones,         // filled with 1
+  zeros,        // filled with 0
+  ones,         // … with 1
   filled,       // … with a number that it is given: full
   expanded,     // seen several times without a copy: expand
   rolled,       // along a dimension, around its ends
