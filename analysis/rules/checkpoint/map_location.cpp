@@ -33,7 +33,7 @@ void check(const Record& record, Report& report) {
         continue;
       if (std::find(told.begin(), told.end(), load.event->place) != told.end()) continue;
       told.push_back(load.event->place);
-      Finding* finding = report.add(Severity::hint, load.event->place, load.event->calls,
+      Finding* finding = report.add(Severity::information, load.event->place, load.event->calls,
           "Each rank loads these tensors onto the GPU that they were saved from, mostly GPU 0, where all copies lie together. Load with `map_location=\"cpu\"`: `load_state_dict` copies them to where the model is.");
       if (!finding || !load.event->expr || !record.in_file(load.event->place)) continue;
       const auto end = load.event->expr->span.end - 1;
@@ -50,7 +50,7 @@ void check(const Record& record, Report& report) {
 
 extern constexpr Rule rule = complete({
     .id = "checkpoint/map-location",
-    .severity = Severity::hint,
+    .severity = Severity::information,
     .summary = "ranks load a checkpoint without map_location",
     .why =
         "torch.load puts every tensor back on the device that it was saved from. A checkpoint written by rank 0 lies on cuda:0, so all ranks of the node "
