@@ -139,6 +139,13 @@ std::optional<Average> average_of(const Record& record, const OperationEvent& wr
     factor = factor && term.factor ? std::optional(*factor + *term.factor) : std::nullopt;
   }
   average.by_default = sum.by_default;
+  // Of nothing but itself, by a sum that is written as one of two networks.
+  const bool of_itself = keeps && !average.from && sum.terms.size() > 1 && !into->any_of &&
+      (!average.kept || std::abs(*average.kept - 1) <= rounding);
+  if (of_itself) {
+    average.from = into;
+    return average;
+  }
   if (!keeps || !average.from) return std::nullopt;
   if (average.kept && average.taken && std::abs(*average.kept + *average.taken - 1) > rounding)
     return std::nullopt;
@@ -283,6 +290,13 @@ void check(const Record& record, Report& report) {
   for (const auto& root : record.roots) add_trained(record, *root, optimizers);
   Once once;
   for (const Average& each : averages) {
+    if (each.from == each.into) {
+      if (!once(each.write->place)) continue;
+      Finding* finding = report.add(Severity::warning, each.write->place, each.write->calls,
+          "This averages weights with themselves and changes nothing: both networks are the same object. Make the one that is averaged a copy: `copy.deepcopy(…)`.");
+      if (finding) report.relate_calls(*finding, each.write->calls);
+      continue;
+    }
     const OperationEvent* optimizer = optimizers.optimizer_of(*each.into);
     const bool from_trained = optimizers.optimizer_of(*each.from);
     const Object* source = subject(*each.from);
@@ -315,7 +329,7 @@ extern constexpr Rule rule = complete({
     .id = "loop/averaged-weights",
     .severity = Severity::warning,
     .summary =
-        "a moving average of weights goes into the trained network, or keeps next to nothing of what it averages",
+        "a moving average of weights goes into the trained network or into itself, or keeps next to nothing of what it averages",
     .why =
         "A teacher, a target network or an EMA of a model is updated after each step: it keeps most of its own weights (99 to 99.99 %) and takes the rest from the network that is trained. With the two networks swapped, the trained one is pulled back to a copy that never changes; with the two factors swapped, the average is the trained network itself, a step late. Both run, and the loss even falls.",
     .wrong = "with torch.no_grad():\n"
