@@ -1,0 +1,96 @@
+// numerics/softmax-of-one: a softmax over a dimension of one number, which is 1 whatever that number is.
+// Knows such a dimension where something makes it so: one number was chosen of several, or one was computed.
+#include "rules/provenance.hpp"
+#include "rules/rule.hpp"
+#include "rules/training/training.hpp"
+#include "values/shape_text.hpp"
+
+namespace stepzero::rules::numerics::softmax_of_one {
+
+namespace {
+
+enum class One : std::uint8_t { none, chosen, computed };
+
+// The operation that leaves one number along the last dimension.
+std::pair<One, const Producer*> one_of(const Record& record, const TensorState* of) {
+  constexpr int longest_way = 6;
+  for (int way = 0; of && of->made && way < longest_way; ++way) {
+    const Producer& made = *of->made;
+    switch (semantics(made)) {
+    case OpSemantics::same:
+    case OpSemantics::div: of = input(made); continue;
+    case OpSemantics::chosen: {
+      const auto all = input(made) && input(made)->shape.ndim_known && !input(made)->shape.dims.empty()
+          ? size_of(record, input(made)->shape.dims.back())
+          : std::nullopt;
+      return {all == 1 ? One::none : One::chosen, &made};
+    }
+    case OpSemantics::linear: return {One::computed, &made};
+    default: return {One::none, nullptr};
+    }
+  }
+  return {One::none, nullptr};
+}
+
+// Is it 1, or 1 where nobody says otherwise?
+std::optional<bool> is_one_by_default(const Record& record, const Dim& dim) {
+  if (size_of(record, dim) == 1) return false;
+  const symbolic::AtomInfo* atom = dim.size ? record.symbols.atom_info(dim.size) : nullptr;
+  return atom && atom->usual == 1 ? std::optional(true) : std::nullopt;
+}
+
+bool is_over_last(const Record& record, const Producer& made) {
+  Value dim = argument(made, "dim");
+  if (!dim && made.self.is(values::Kind::instance))
+    dim = made.self.as<values::Instance>()->attributes.value(values::Name("dim"));
+  const auto at = number(record, dim);
+  const TensorState* of = input(made);
+  return at && (*at == -1 || *at + 1 == static_cast<double>(of->shape.dims.size()));
+}
+
+void look_at(const Record& record, Report& report, Once& once, const Producer& made) {
+  const TensorState* of = input(made);
+  if (!of || !of->shape.ndim_known || of->shape.dims.size() < 2 || !is_over_last(record, made)) return;
+  const auto by_default = is_one_by_default(record, of->shape.dims.back());
+  if (!by_default) return;
+  const auto [how, source] = one_of(record, of);
+  if (how == One::none || !once(made.born)) return;
+  const bool logarithm = semantics(made) == OpSemantics::log_softmax;
+  Finding* finding = report.add(Severity::warning, made.born, made.calls,
+      std::string(*by_default ? "By default this" : "This") +
+          " is a softmax of one number, which is always " + (logarithm ? "0" : "1") +
+          " and has no gradient: " +
+          (how == One::chosen
+                  ? "what chose it learns nothing from the loss. Take the softmax of all scores before one is chosen."
+                  : "what computed it is never trained. For one score use a sigmoid."));
+  if (!finding) return;
+  report.relate(*finding, source->born,
+      how == One::chosen ? "one of the scores is chosen here" : "one number is computed here");
+}
+
+void check(const Record& record, Report& report) {
+  Once once;
+  for (const OpSemantics by : {OpSemantics::softmax, OpSemantics::log_softmax})
+    for (const Origin& each : Provenance::of(record).of_semantics(by))
+      look_at(record, report, once, *each.made);
+}
+
+}  // namespace
+
+extern constexpr Rule rule = complete({
+    .id = "numerics/softmax-of-one",
+    .severity = Severity::warning,
+    .summary = "a softmax over one number, which is always 1",
+    .why =
+        "A softmax divides by the sum over its dimension. Over one number that is the number by itself: the result is 1 whatever the scores are, and the gradient is 0. A router that chooses one expert and then normalizes what it chose weighs every expert by 1 and is never trained; a classifier with one output predicts 1 for everything.",
+    .wrong = "top, index = router(x).topk(1, dim=-1)\n"
+             "gate = top.softmax(dim=-1)\n",
+    .right = "gate, index = router(x).softmax(dim=-1).topk(1, dim=-1)\n",
+    .silent =
+        "Dimensions of more than one number, or of a number that is not known; those that are 1 since a sequence or a batch is that short.",
+    .fix = "None: decide what is normalized.",
+    .fix_kind = FixKind::none,
+    .check = check,
+});
+
+}  // namespace stepzero::rules::numerics::softmax_of_one
