@@ -39,7 +39,9 @@ bool is_used_up(const Record& record, const OperationEvent& taken) {
 void check(const Record& record, Report& report) {
   std::map<const Object*, const OperationEvent*> of_states;
   visit_operations(record, with_operation(Operation::state_taken), [&](const OperationEvent& taken) {
-    if (!taken.result.is(Kind::dict) || keeps_parameters(taken)) return;
+    if (!taken.result.is(Kind::dict) || !taken.result.as<values::Dict>()->state.value ||
+        keeps_parameters(taken))
+      return;
     const values::DictState& state = *values::Heap::dict_state(taken.result);
     const auto add = [&](Value item) {
       if (item.is(Kind::tensor) && item.object()->born == taken.place)

@@ -136,6 +136,12 @@ public:
         parts, [&](Value each) { return each.is(values::Kind::dict) && of_optimizer(each, false); });
   }
 
+  bool of_schedule(Value given) const {
+    if (!given.is(values::Kind::dict)) return is_schedule(given);
+    const auto inner = at(given, Keys::inner);
+    return inner && is_schedule(*inner) && lacks(given, Keys::metric);
+  }
+
 private:
   using Keys = libraries::ScheduleKeys;
   std::string_view class_;
@@ -146,10 +152,14 @@ private:
   }
   static std::vector<Value> items(Value value) {
     if (value.is(values::Kind::tuple)) return value.as<values::Tuple>()->items;
-    return value.is(values::Kind::list) ? values::Heap::list_state(value)->items : std::vector<Value>{};
+    // What a list holds is gone where the run that made it was taken back.
+    return value.is(values::Kind::list) && value.as<values::List>()->state.value
+        ? values::Heap::list_state(value)->items
+        : std::vector<Value>{};
   }
   // Absent if there is none, and nothing if that is not known.
   static std::optional<Value> at(Value dict, std::string_view key) {
+    if (!dict.as<values::Dict>()->state.value) return std::nullopt;
     const values::DictState& state = *values::Heap::dict_state(dict);
     for (const auto& [name, item] : state.items) {
       if (!name.is(values::Kind::string)) return std::nullopt;
@@ -160,11 +170,6 @@ private:
   static bool lacks(Value dict, std::string_view key) {
     const auto found = at(dict, key);
     return found && (!*found || found->is(values::Kind::none));
-  }
-  bool of_schedule(Value given) const {
-    if (!given.is(values::Kind::dict)) return is_schedule(given);
-    const auto inner = at(given, Keys::inner);
-    return inner && is_schedule(*inner) && lacks(given, Keys::metric);
   }
   bool of_optimizer(Value given, bool alone) const {
     const auto schedule = at(given, Keys::schedule);
@@ -178,14 +183,22 @@ private:
 // What the function returns, where a schedule in it is not told which metric it follows.
 const Expr* without_metric(const Record& record, const values::Function& function, std::string_view cls) {
   const Expr* found = nullptr;
+  const MetricSearch search(cls);
+  const auto any_fact = [&](const Expr& expr, const auto& holds) {
+    return std::ranges::any_of(record.facts, [&](const Fact& fact) {
+      return fact.place.chunk == function.chunk && fact.place.span == expr.span && holds(fact.value);
+    });
+  };
   const auto each = [&](const Stmt& stmt) {
     if (found || stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
     const Expr* value = as<ReturnStmt>(stmt).value;
-    if (std::ranges::any_of(record.facts, [&](const Fact& fact) {
-          return fact.place.chunk == function.chunk && fact.place.span == value->span &&
-              MetricSearch(cls).lacks_metric(fact.value);
-        }))
-      found = value;
+    if (any_fact(*value, [&](Value given) { return search.lacks_metric(given); })) found = value;
+    // `return [a], [b]`
+    if (value->kind != ExprKind::tuple || as<TupleExpr>(*value).elements.size() != 2) return;
+    const Expr* schedules = as<TupleExpr>(*value).elements[1];
+    if (schedules->kind != ExprKind::list) return;
+    for (const Expr* schedule : as<ListExpr>(*schedules).elements)
+      if (any_fact(*schedule, [&](Value given) { return search.of_schedule(given); })) found = schedule;
   };
   for (const Stmt* stmt : function.stmt->body) for_each_statement(*stmt, each);
   return found;
