@@ -39,7 +39,8 @@ void check(const Record& record, Report& report) {
       if (!value || *value <= least_unhidden || !once(filled->born)) continue;
       const std::string text = values::code(in_digits(*value));
       Finding* finding = report.add(Severity::warning, filled->born, filled->calls,
-          "A softmax gives a score of " + text + " a share like any other: what the mask is to hide is not hidden. Fill it with `float(\"-inf\")`.");
+          "A softmax gives a score of " + text +
+              " a share like any other: what the mask is to hide is not hidden. Fill it with `float(\"-inf\")`.");
       if (finding) report.relate(*finding, each.made->born, "this softmax reads the scores");
     }
 }
