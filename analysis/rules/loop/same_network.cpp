@@ -27,7 +27,10 @@ void check(const Record& record, Report& report) {
     const auto taken = put.arguments.empty() || !put.self.is(Kind::instance)
         ? states.end()
         : states.find(put.arguments[0].object());
-    if (taken == states.end() || taken->second->self.object() != put.self.object()) return;
+    // What another function took and kept, the best so far, is loaded back into the network that it is of.
+    if (taken == states.end() || taken->second->self.object() != put.self.object() ||
+        taken->second->calls != put.calls)
+      return;
     const auto& object = *put.self.as<Instance>();
     const std::string into = object_text(record, put, ""), from = object_text(record, *taken->second, "");
     if (into.empty() || from.empty() || into == from || !once(put.place)) return;
