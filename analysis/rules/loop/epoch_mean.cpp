@@ -3,6 +3,7 @@
 // are read from the text: both are numbers of Python, of which a run keeps no provenance.
 #include "libraries/table/class_roles.hpp"
 #include "rules/name_hints.hpp"
+#include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -59,14 +60,44 @@ bool is_mean(const std::vector<const Fact*>& facts) {
   });
 }
 
+// Is it how many samples of a batch fulfill something, in each run: `(output.argmax(1) == y).sum()`?
+bool is_number_of(const std::vector<const Fact*>& facts) {
+  return !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
+    const values::Producer* made = fact->tensor ? fact->tensor->made : nullptr;
+    if (!made || semantics(*made) != OpSemantics::sum || !fact->tensor->shape.ndim_known ||
+        !fact->tensor->shape.dims.empty())
+      return false;
+    const TensorState* of = source_of(input(*made));
+    return of && of->made && semantics(*of->made) == OpSemantics::equals;
+  });
+}
+
+// `len(x)`: x; null if it is something else.
+const Expr* measured(const Expr& expr) {
+  if (expr.kind != ExprKind::call) return nullptr;
+  const auto& call = as<CallExpr>(expr);
+  return call.function->kind == ExprKind::name &&
+          says(as<NameExpr>(*call.function).id.text(), Says::measuring) && call.arguments.size() == 1
+      ? call.arguments[0]
+      : nullptr;
+}
+
+// `len(loader)`, in each run: of batches.
+bool counts_batches(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
+  const Expr* of = measured(expr);
+  const auto facts = of ? seen.at(chunk, *of) : std::vector<const Fact*>{};
+  return !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
+    const auto* loader = fact->value.is(Kind::instance) ? fact->value.as<Instance>() : nullptr;
+    return loader && loader->native && loader->native->row &&
+        loader->native->row->operation == values::Operation::loader_made;
+  });
+}
+
 // `len(data)` of a data set, in each run: of samples, not of batches.
 bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
-  if (expr.kind != ExprKind::call) return false;
-  const auto& call = as<CallExpr>(expr);
-  if (call.function->kind != ExprKind::name ||
-      !says(as<NameExpr>(*call.function).id.text(), Says::measuring) || call.arguments.size() != 1)
-    return false;
-  const Expr& of = *call.arguments[0];
+  const Expr* measured_one = measured(expr);
+  if (!measured_one) return false;
+  const Expr& of = *measured_one;
   const auto facts = seen.at(chunk, of);
   const bool all = !facts.empty() && std::ranges::all_of(facts, [](const Fact* fact) {
     const auto* data = fact->value.is(Kind::instance) ? fact->value.as<Instance>() : nullptr;
@@ -78,24 +109,35 @@ bool counts_samples(const Seen& seen, std::uint32_t chunk, const Expr& expr) {
 void look_at(const Record& record, const Seen& seen, std::uint32_t chunk, const Stmt& within, Report& report,
     Once& once) {
   const auto text = [&](const Expr& expr) { return record.text({chunk, expr.span}); };
-  std::map<std::string_view, const Stmt*> added;  // what is added up, and where
+  struct Sum {
+    const Stmt* where = nullptr;  // null: more than one thing is added up, or none of these
+    bool of_samples = false;      // numbers of samples, and not means of batches
+  };
+  std::map<std::string_view, Sum> added;
   for_each_statement(within, [&](const Stmt& stmt) {
     if (stmt.kind != StmtKind::aug_assign || as<AugAssignStmt>(stmt).op != BinaryOp::add) return;
     const auto& sum = as<AugAssignStmt>(stmt);
     const Expr* tensor = tensor_read(*sum.value);
-    const auto [entry, is_new] = added.emplace(text(*sum.target), &stmt);
+    const bool is_count = tensor && is_number_of(seen.at(chunk, *tensor));
+    const auto [entry, is_new] = added.emplace(text(*sum.target), Sum{&stmt, is_count});
     // Another sum into the same name is another thing.
-    if (!tensor || !is_mean(seen.at(chunk, *tensor)) || (!is_new && entry->second != &stmt))
-      entry->second = nullptr;
+    if (!tensor || (!is_count && !is_mean(seen.at(chunk, *tensor))) ||
+        (!is_new && entry->second.where != &stmt))
+      entry->second.where = nullptr;
   });
   const auto tell = [&](const Expr& total, const Expr& by, Span where) {
     const auto found = added.find(text(total));
-    if (found == added.end() || !found->second || !counts_samples(seen, chunk, by) || !once({chunk, where}))
+    if (found == added.end() || !found->second.where) return;
+    const bool of_samples = found->second.of_samples;
+    if (!(of_samples ? counts_batches(seen, chunk, by) : counts_samples(seen, chunk, by)) ||
+        !once({chunk, where}))
       return;
     Finding* finding = report.add(Severity::information, {chunk, where}, nullptr,
         code(std::string(found->first)) +
-            " adds up the means of batches, and is divided by the number of samples: what comes out is smaller by the size of a batch. Divide by the number of batches, or add `loss.item() * len(batch)`.");
-    if (finding) report.relate(*finding, {chunk, found->second->span}, "added up here");
+            (of_samples
+                    ? " counts samples, and is divided by the number of batches: what comes out is as many times too large as a batch has samples. Divide by the number of samples, `len(loader.dataset)`."
+                    : " adds up the means of batches, and is divided by the number of samples: what comes out is smaller by the size of a batch. Divide by the number of batches, or add `loss.item() * len(batch)`."));
+    if (finding) report.relate(*finding, {chunk, found->second.where->span}, "added up here");
   };
   for_each_expression(within, [&](const Expr& expr) {
     if (expr.kind == ExprKind::binary && as<BinaryExpr>(expr).op == BinaryOp::div)
@@ -124,7 +166,7 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "loop/epoch-mean",
     .severity = Severity::information,
-    .summary = "means of batches are added up and divided by the number of samples",
+    .summary = "means of batches are divided by the number of samples, or samples by that of batches",
     .why =
         "A loss averages over its batch. The sum of these means over an epoch, divided by the number of samples, is the mean divided by the size of a batch: it changes with `batch_size`, and thresholds of early stopping that were chosen for one size do not hold for another.",
     .wrong = "total += loss.item()\n"

@@ -18,6 +18,8 @@ std::pair<One, const Producer*> one_of(const Record& record, const TensorState* 
     const Producer& made = *of->made;
     switch (semantics(made)) {
     case OpSemantics::same:
+    case OpSemantics::masked:
+    case OpSemantics::bounded:
     case OpSemantics::div: of = input(made); continue;
     case OpSemantics::chosen: {
       const auto all = input(made) && input(made)->shape.ndim_known && !input(made)->shape.dims.empty()
@@ -62,6 +64,8 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
           " and has no gradient: " +
           (how == One::chosen
                   ? "what chose it learns nothing from the loss. Take the softmax of all scores before one is chosen."
+                  : of->shape.dims.size() > 2
+                  ? "what computed it is never trained. Take the softmax along the positions that compete, `dim=1`."
                   : "what computed it is never trained. For one score use a sigmoid."));
   if (!finding) return;
   report.relate(*finding, source->born,
