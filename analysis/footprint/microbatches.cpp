@@ -81,7 +81,7 @@ private:
   std::vector<Turn> made_;
 };
 
-constexpr std::int64_t most_turns = 1 << 20;
+constexpr std::int64_t most_turns = 1 << 20;  // of all stages: no schedule of a training is longer
 
 std::vector<Turn> turns_of(const Record& record, const Instance& schedule,
     const std::vector<const Instance*>& stages, std::int64_t all) {

@@ -296,11 +296,12 @@ private:
       if (fact.value.is(Kind::instance) && fact.value.as<values::Instance>()->native) {
         for (const auto& [name, slot] : fact.value.as<values::Instance>()->attributes.entries())
           if (slot->value.is(Kind::tensor) &&
-              slot->value.as<values::Tensor>()->role != values::TensorRole::plain)
+              slot->value.as<values::Tensor>()->role == values::TensorRole::parameter)
             look_at_parameter(*slot->value.as<values::Tensor>()->now());
       }
       if (!fact.tensor || !fact.tensor->shape.ndim_known) continue;
-      if (fact.value.is(Kind::tensor) && fact.value.as<values::Tensor>()->role != values::TensorRole::plain) {
+      if (fact.value.is(Kind::tensor) &&
+          fact.value.as<values::Tensor>()->role == values::TensorRole::parameter) {
         look_at_parameter(*fact.tensor);
         continue;
       }

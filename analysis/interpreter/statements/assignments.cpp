@@ -367,6 +367,9 @@ void name_sizes(values::Heap& heap, std::string_view name, Value of) {
       symbolic::AtomInfo info;
       info.lower = static_cast<std::int64_t>(state.items.size());
       info.sharing = heap.sharing(of);
+      // A name that the program gives to the number is the better one: `vocab_size = len(chars)`.
+      info.name = "len(" + std::string(name) + ")";
+      info.stand_in = true;
       state.length = s.fresh(info);
       heap.set_list(of, std::move(state));
     }

@@ -21,7 +21,7 @@ symbolic::Int positions(const TensorState& state) {
 // many positions as the queries.
 const Producer* join_of_keys(const Record& record, const TensorState& keys, const TensorState& query) {
   const TensorState* at = &keys;
-  constexpr int longest_way = 6;
+  constexpr int longest_way = 6;  // operations from the join to the call
   for (int way = 0; at && at->made && way < longest_way; ++way) {
     const Producer& made = *at->made;
     if (semantics(made) == OpSemantics::joined) {
@@ -50,7 +50,9 @@ void check(const Record& record, Report& report) {
     const TensorState *query = input(made, 0), *keys = input(made, 1);
     if (!query || !keys || truth(record, argument(made, "is_causal")) != symbolic::Answer::yes) continue;
     const symbolic::Int few = positions(*query), many = positions(*keys);
-    const bool fewer = few && many &&
+    // One token at a time is what a cache is for, and the last positions of the keys are the newest ones;
+    // other queries of more keys may be meant as they are.
+    const bool fewer = few && many && (record.symbols.value(few) == 1 || comes_from(query, keys)) &&
         record.symbols.compare(symbolic::Compare::lt, few, many) == symbolic::Answer::yes;
     const Producer* joined = join_of_keys(record, *keys, *query);
     // A cache that is still empty adds nothing.

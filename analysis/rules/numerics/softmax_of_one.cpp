@@ -13,7 +13,7 @@ enum class One : std::uint8_t { none, chosen, computed };
 
 // The operation that leaves one number along the last dimension.
 std::pair<One, const Producer*> one_of(const Record& record, const TensorState* of) {
-  constexpr int longest_way = 6;
+  constexpr int longest_way = 6;  // operations from what leaves one number to the softmax
   for (int way = 0; of && of->made && way < longest_way; ++way) {
     const Producer& made = *of->made;
     switch (semantics(made)) {

@@ -24,7 +24,7 @@ std::optional<std::int64_t> dimension(const Record& record, const Producer& made
 
 // The softmax that gave these numbers.
 const Producer* softmax_before(const TensorState* state) {
-  constexpr int longest_way = 6;
+  constexpr int longest_way = 6;  // operations between the two
   for (int way = 0; state && state->made && way < longest_way; ++way) {
     const OpSemantics by = semantics(state);
     if (by == OpSemantics::softmax) return state->made;
