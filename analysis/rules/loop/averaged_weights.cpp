@@ -139,9 +139,10 @@ std::optional<Average> average_of(const Record& record, const OperationEvent& wr
     factor = factor && term.factor ? std::optional(*factor + *term.factor) : std::nullopt;
   }
   average.by_default = sum.by_default;
-  // Of nothing but itself, by a sum that is written as one of two networks.
-  const bool of_itself = keeps && !average.from && sum.terms.size() > 1 && !into->any_of &&
-      (!average.kept || std::abs(*average.kept - 1) <= rounding);
+  // Of nothing but itself, by a sum that is written as one of two networks: its shares are known to add up to
+  // 1. A decay of weights leaves less.
+  const bool of_itself = keeps && !average.from && sum.terms.size() > 1 && !into->any_of && average.kept &&
+      std::abs(*average.kept - 1) <= rounding;
   if (of_itself) {
     average.from = into;
     return average;

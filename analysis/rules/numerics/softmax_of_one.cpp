@@ -56,7 +56,8 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
   const auto by_default = is_one_by_default(record, of->shape.dims.back());
   if (!by_default) return;
   const auto [how, source] = one_of(record, of);
-  if (how == One::none || !once(made.born)) return;
+  // One expert by default is a model without experts, which is meant.
+  if (how == One::none || (how == One::computed && *by_default) || !once(made.born)) return;
   const bool logarithm = semantics(made) == OpSemantics::log_softmax;
   Finding* finding = report.add(Severity::warning, made.born, made.calls,
       std::string(*by_default ? "By default this" : "This") +
