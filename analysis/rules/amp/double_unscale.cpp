@@ -56,7 +56,7 @@ extern constexpr Rule rule = complete({
         "`scaler.unscale_(optimizer)` divides the gradients by the scale, once per step. A second call raises \"unscale_() has already been "
         "called on this optimizer since the last update().\", a call after the step \"unscale_() is being called after step().\" With "
         "accumulation it belongs under the condition under which the step is made: micro-batches that come after it would add scaled "
-        "gradients to unscaled ones.",
+        "gradients to unscaled ones. Where a step is left out, for a norm that is too large, `update()` still has to be called: it also forgets that the gradients were unscaled.",
     .wrong = "scaler.scale(loss / accumulation).backward()\n"
              "scaler.unscale_(optimizer)\n"
              "if (i + 1) % accumulation == 0:\n"

@@ -168,13 +168,13 @@ extern constexpr Rule rule = complete({
     .severity = Severity::information,
     .summary = "means of batches are divided by the number of samples, or samples by that of batches",
     .why =
-        "A loss averages over its batch. The sum of these means over an epoch, divided by the number of samples, is the mean divided by the size of a batch: it changes with `batch_size`, and thresholds of early stopping that were chosen for one size do not hold for another.",
+        "A loss averages over its batch. The sum of these means over an epoch, divided by the number of samples, is the mean divided by the size of a batch: it changes with `batch_size`, and thresholds of early stopping that were chosen for one size do not hold for another. Right answers are a number of samples: divided by the number of batches they give an accuracy above 1.",
     .wrong = "total += loss.item()\n"
              "mean = total / len(loader.dataset)\n",
     .right = "total += loss.item() * len(x)\n"
              "mean = total / len(loader.dataset)\n",
     .silent =
-        "Losses with `reduction=\"sum\"`; sums that are divided by the number of batches, `len(loader)`; losses that are not seen.",
+        "Losses with `reduction=\"sum\"`; sums that are divided by what they are counted in; losses that are not seen.",
     .fix = "None: either of the two may be meant.",
     .fix_kind = FixKind::none,
     .check = check,

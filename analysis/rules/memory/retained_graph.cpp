@@ -354,7 +354,7 @@ extern constexpr Rule rule = complete({
         "A loss refers to all that its backward goes through. `total += loss` and `outputs.append(out)` keep these references, so the memory grows with every "
         "iteration until the GPU has none left. Measured with a small model: 100 iterations of `total += loss` hang 804 nodes of graphs on `total`; where no backward frees "
         "what the graphs saved, as in a validation that records gradients, 20 iterations keep 20 MiB. A sum that begins anew every few iterations, of losses whose backward ran, keeps little: it is information. `loss.detach()` and `loss.item()` keep the value alone. A hidden state that goes into the next iteration "
-        "with its history fails at once: the next backward goes through the iteration before, which its own backward has freed. Of a model that is not seen, what is known is that its "
+        "with its history fails at once: the next backward goes through the iteration before, which its own backward has freed. With `retain_graph=True` it runs, and each backward goes through all iterations before. Of a model that is not seen, what is known is that its "
         "loss has a history, as the backward shows. A second loss of one iteration that was computed from the same outputs fails, too, where the first backward did not keep the graph: "
         "a generator's images that train the discriminator without `detach()`, two losses of one model.",
     .wrong = "for x, y in loader:\n"

@@ -28,7 +28,7 @@ extern constexpr Rule rule = complete({
     .right = "logits = model(tokens)\n"
              "loss = F.cross_entropy(logits.transpose(1, 2), labels)\n",
     .silent =
-        "Sizes that are not known or may be equal; targets that are class probabilities of the input's shape; broadcasting that "
+        "Sizes that are not known or may be equal, but for classes or a batch in another place than the loss takes them in; targets that are class probabilities of the input's shape; broadcasting that "
         "a loss allows.",
     .fix =
         "Offers to transpose the class dimension to its place, or to squeeze or unsqueeze the target, where the two then fit.",
