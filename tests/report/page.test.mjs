@@ -142,7 +142,7 @@ test("all of it can be done with the keyboard", async () => {
     const row = document.getElementById(tree.getAttribute("aria-activedescendant"));
     return { label: row.getAttribute("aria-label"), expanded: row.getAttribute("aria-expanded"), selected: row.getAttribute("aria-selected"), level: row.getAttribute("aria-level") };
   });
-  assert.match((await chosen()).label, /^for epoch in range\(3\) · 3 rounds, 1 step$/);
+  assert.match((await chosen()).label, /^for epoch in range\(3\) · 3 iterations, 1 step$/);
   assert.equal((await chosen()).expanded, "false");
   await tab.keyboard.press("ArrowRight");
   assert.equal((await chosen()).expanded, "true");
