@@ -36,10 +36,38 @@ struct LoopTarget {
   std::vector<Kept> kept = {};  // in the present iteration
   std::size_t iterations = 0;   // begun
 };
+// The paths that a `try` body is left on by exceptions. Where a handler begins it is not known which one was
+// taken, so each says only what none before it does: hundreds of them share most of what was written.
+class Raises {
+public:
+  Raises(values::Heap& heap, values::Mark since) : watch_(heap, since) {}
+
+  void add(Cond condition, Value value) {
+    values::Delta delta = watch_.changes();
+    std::erase_if(delta, [&](const auto& write) { return !said_.add(write.first, write.second); });
+    exits_.push_back({std::move(delta), condition, value});
+  }
+  void shrink(std::size_t size) {
+    if (exits_.size() <= size) return;
+    for (std::size_t i = size; i < exits_.size(); ++i)
+      for (const auto& [slot, held] : exits_[i].delta) said_.remove(slot, held);
+    exits_.resize(size);
+    watch_.forget();
+  }
+  bool empty() const { return exits_.empty(); }
+  std::size_t size() const { return exits_.size(); }
+  const Exit& front() const { return exits_.front(); }  // says all that was written
+  auto begin() const { return exits_.begin(); }
+  auto end() const { return exits_.end(); }
+
+private:
+  std::vector<Exit> exits_;
+  values::JoinedValues said_;
+  values::Watch watch_;
+};
 struct TryTarget {
-  values::Mark mark;
   std::size_t depth;
-  std::vector<Exit> raises;
+  Raises raises;
   bool guards = false;       // some handler may take the failure of an operation
   std::vector<Value> taken;  // what the handlers take; an absent value is everything
 };

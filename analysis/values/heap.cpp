@@ -33,6 +33,7 @@ void Heap::set(Slot& slot, Value value) {
 }
 
 void Heap::rollback(Mark mark) {
+  for (Watch* watch : watches_) watch->take_back(mark.trail);
   while (trail_.size() > mark.trail) {
     trail_.back().first->value = trail_.back().second;
     trail_.pop_back();
@@ -51,6 +52,7 @@ std::vector<std::pair<Slot*, Value>> Heap::written(Mark mark) const {
 }
 
 void Heap::make_permanent(Mark mark) {
+  for (Watch* watch : watches_) watch->take_back(mark.trail);
   const auto begin = trail_.begin() + static_cast<std::ptrdiff_t>(mark.trail);
   trail_.erase(
       std::remove_if(begin, trail_.end(), [&](const auto& entry) { return entry.first->birth > mark.clock; }),
@@ -63,10 +65,38 @@ Delta Heap::capture(Mark mark) const {
   return delta;
 }
 
+Watch::Watch(Heap& heap, Mark since) : heap_(heap), since_(since), known_(since.trail) {
+  heap_.watches_.push_back(this);
+}
+
+Watch::~Watch() { std::erase(heap_.watches_, this); }
+
+void Watch::take_back(std::size_t size) {
+  for (; known_ > std::max(size, since_.trail); --known_)
+    taken_back_.push_back(heap_.trail_[known_ - 1].first);
+}
+
+Delta Watch::changes() {
+  Delta changes;
+  const std::uint64_t stamp = ++heap_.stamp_;
+  const auto add = [&](Slot* slot) {
+    if (slot->visited == stamp) return;
+    slot->visited = stamp;
+    changes.push_back({slot, slot->value});
+  };
+  // What was made since and never written is not there.
+  for (Slot* slot : taken_back_)
+    if (slot->value || slot->birth <= since_.clock) add(slot);
+  for (; known_ < heap_.trail_.size(); ++known_) add(heap_.trail_[known_].first);
+  taken_back_.clear();
+  return changes;
+}
+
 void Heap::rewrite_since(Mark mark, Slot& slot, const std::function<Value(Value)>& change) {
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
     if (trail_[i].first == &slot) trail_[i].second = change(trail_[i].second);
   slot.value = change(slot.value);
+  for (Watch* watch : watches_) watch->taken_back_.push_back(&slot);
 }
 
 bool Heap::held_between(Mark from, Mark to, const Slot& slot, const std::function<bool(Value)>& each) const {

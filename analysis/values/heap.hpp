@@ -10,6 +10,7 @@
 #include <memory_resource>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace stepzero::values {
 
@@ -21,6 +22,23 @@ struct Mark {
 
 // The values of the slots that were written since a mark.
 using Delta = std::vector<std::pair<Slot*, Value>>;
+
+// The values that slots were joined with since a mark: where many paths meet and it is not known which one
+// was taken, what most of them share is joined once.
+class JoinedValues {
+public:
+  // False: it was there.
+  bool add(const Slot* slot, Value value) { return pairs_.insert({slot, value}).second; }
+  void remove(const Slot* slot, Value value) { pairs_.erase({slot, value}); }
+
+private:
+  struct Hash {
+    std::size_t operator()(const std::pair<const Slot*, Value>& pair) const {
+      return std::hash<const Slot*>()(pair.first) * 31 + pair.second.hash();
+    }
+  };
+  std::unordered_set<std::pair<const Slot*, Value>, Hash> pairs_;
+};
 
 // How often something was written whose memory may be shared: what was known before may not hold.
 struct Writes {
@@ -38,6 +56,31 @@ struct Writes {
     of_histories = of_histories < other.of_histories ? other.of_histories : of_histories;
     of_integers = of_integers < other.of_integers ? other.of_integers : of_integers;
   }
+};
+
+class Heap;
+
+// Which slots may hold something else than when it was last asked. What it tells first is all that was
+// written since the mark. Ends before the heap does.
+class Watch {
+public:
+  Watch(Heap& heap, Mark since);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+
+  // Slots written since it was last asked, or whose writes were taken back, with what they hold.
+  Delta changes();
+  void forget() { known_ = since_.trail; }  // as if it had never been asked
+
+private:
+  friend class Heap;
+  void take_back(std::size_t size);  // before the trail is shortened
+
+  Heap& heap_;
+  const Mark since_;
+  std::size_t known_;  // of the trail: what lies before it has been told
+  std::vector<Slot*> taken_back_;
 };
 
 class Heap {
@@ -83,8 +126,9 @@ public:
   void apply(const Delta& delta);  // as writes
   // Brings the state of another path, captured since `mark`, into the present one: every slot that either
   // path wrote holds the other path's value if `condition` holds; what was born since is simply kept. Null:
-  // it is not known which path was taken.
-  void join(Mark mark, const Delta& other, Cond condition, Sharing sharing);
+  // it is not known which path was taken. `joined`: what was joined since the mark, without a condition; it
+  // grows.
+  void join(Mark mark, const Delta& other, Cond condition, Sharing sharing, JoinedValues* joined = nullptr);
   // The slots written since the mark, each once, with the value they had then.
   std::vector<std::pair<Slot*, Value>> written(Mark mark) const;
 
@@ -191,6 +235,8 @@ private:
   std::pmr::monotonic_buffer_resource arena_{64 * 1024};
   std::vector<Object*> objects_;  // in the arena; destroyed with the heap
   std::vector<std::pair<Slot*, Value>> trail_;
+  friend class Watch;
+  std::vector<Watch*> watches_;
   std::unordered_map<std::string, std::unique_ptr<std::string>> texts_;
 };
 

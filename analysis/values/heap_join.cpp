@@ -46,13 +46,16 @@ void keep_names(const Tuple& a, const Tuple& b, Tuple& one) {
 
 }  // namespace
 
-void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) {
+void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing, JoinedValues* joined) {
   // What this path alone wrote: the other path still has the value of the mark; what this path made is its
   // own. In the order of the writes, so that a run is the same each time.
-  Delta theirs = other, learned;
+  Delta theirs, learned;
+  const auto is_new = [&](const Slot* slot, Value value) { return !joined || joined->add(slot, value); };
+  for (const auto& [slot, value] : other)
+    if (is_new(slot, value)) theirs.push_back({slot, value});
   // What both paths wrote was there before they parted, though it was made since the mark.
   std::vector<std::uint64_t> shared;
-  for (const auto& [slot, value] : other)
+  for (const auto& [slot, value] : theirs)
     if (slot->birth > mark.clock && !(slot->value == value)) shared.push_back(slot->birth);
   if (!shared.empty()) {
     std::sort(shared.begin(), shared.end());
@@ -69,7 +72,7 @@ void Heap::join(Mark mark, const Delta& other, Cond condition, Sharing sharing) 
   for (std::size_t i = mark.trail; i < trail_.size(); ++i)
     if (Slot* slot = trail_[i].first; slot->visited != stamp && slot->birth <= mark.clock) {
       slot->visited = stamp;
-      theirs.push_back(trail_[i]);
+      if (is_new(slot, trail_[i].second)) theirs.push_back(trail_[i]);
     }
   for (const auto& [slot, value] : theirs) {
     if (slot->refinement && (!slot->value || !value))

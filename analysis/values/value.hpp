@@ -173,6 +173,10 @@ public:
   friend bool operator==(const Value& a, const Value& b) {
     return a.kind == b.kind && (a.bits_ == b.bits_ || a.kind == Kind::none);
   }
+  // Equal values have equal hashes.
+  std::size_t hash() const {
+    return std::hash<std::uint64_t>()(kind == Kind::none ? 0 : bits_) + static_cast<std::size_t>(kind);
+  }
 
 private:
   explicit Value(Kind k) : kind(k), bits_(0) {}

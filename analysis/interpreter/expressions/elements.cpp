@@ -45,7 +45,7 @@ std::optional<std::vector<Value>> Iterables::until_raised(
   const std::uint64_t from = record_.steps;
   ++run_.catching_;
   ++run_.guards_;
-  TryTarget target{heap().mark(), depth, {}, false, {}};
+  TryTarget target{depth, {heap(), heap().mark()}, false, {}};
   run_.frame_->tries.push_back(&target);
   bool ended = false, certain = true;
   while (!ended && certain) {

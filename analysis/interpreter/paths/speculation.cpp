@@ -84,7 +84,7 @@ void Speculation::drop_exits() const {
       loop->breaks.resize(exits_[i++]);
       loop->continues.resize(exits_[i++]);
     }
-    for (TryTarget* target : frame->tries) target->raises.resize(exits_[i++]);
+    for (TryTarget* target : frame->tries) target->raises.shrink(exits_[i++]);
   }
 }
 

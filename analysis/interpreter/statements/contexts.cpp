@@ -184,7 +184,7 @@ Flow Contexts::WithItem::through_generator() {
   };
   run.function_calls_->drain(manager, where(), body);
   if (fails && !run.killed_) {
-    if (outside) outside->raises.pop_back();
+    if (outside) outside->raises.shrink(outside->raises.size() - 1);
     return Flow::normal;
   }
   if (!is_entered) {
@@ -315,10 +315,9 @@ bool takes_end(Interpreter& run, Value type) {
 struct Contexts::TryRun {
   TryRun(Interpreter& interpreter, const TryStmt& statement)
       : run(interpreter), stmt(statement), event(run.record_.event<AttemptEvent>()), outer_block(run.block_),
-        ways(run) {
+        ways(run), target{ways.depth(), {run.heap(), ways.mark()}, false, {}} {
     event->place = {run.chunk_, stmt.span};
     event->calls = run.site_;
-    target = {ways.mark(), ways.depth(), {}, false, {}};
   }
   Flow result();
 
@@ -435,8 +434,10 @@ void Contexts::TryRun::run_handler(
     const ExceptHandler& handler, const values::Delta& finished, bool of_exhaustion) {
   ways.rewind();
   // The body may have been left anywhere: what it wrote may or may not be there.
-  run.heap().join(ways.mark(), finished, nullptr, Sharing::unseen);
-  for (const Exit& exit : target.raises) run.heap().join(ways.mark(), exit.delta, nullptr, Sharing::unseen);
+  values::JoinedValues joined;
+  run.heap().join(ways.mark(), finished, nullptr, Sharing::unseen, &joined);
+  for (const Exit& exit : target.raises)
+    run.heap().join(ways.mark(), exit.delta, nullptr, Sharing::unseen, &joined);
   run.block_ = &event->handlers.emplace_back();
   run.path_.push_back(event->raised);
   note_taken(handler);

@@ -79,7 +79,7 @@ Flow Interpreter::leave(ExitKind kind, const Stmt& stmt, Value value) {
     for (Frame* frame = frame_; frame; frame = frame->outer)
       if (!frame->tries.empty()) {
         TryTarget& target = *frame->tries.back();
-        target.raises.push_back(make_exit(target.mark, target.depth, value));
+        target.raises.add(path_since(target.depth), value);
         break;
       }
     break;
