@@ -29,6 +29,7 @@ constexpr std::size_t event_kinds = 7;
 
 struct Event {
   EventKind kind;
+  std::uint32_t number = 0;  // among the record's events
   Place place;
   const CallSite* calls = nullptr;
   virtual ~Event() = default;

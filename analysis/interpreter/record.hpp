@@ -144,6 +144,7 @@ public:
   template <class T> T* event() {
     auto owned = std::make_unique<T>();
     T* raw = owned.get();
+    raw->number = static_cast<std::uint32_t>(events.size());
     events.push_back(std::move(owned));
     return raw;
   }

@@ -72,6 +72,11 @@ Value Interpreter::dict_get(Value dict, Value key, Value otherwise) {
           truth(compare(CompareOp::eq, key, state->items[i].first)), resolve(state->items[i].second), chosen);
     return chosen;
   }
+  // Whichever it is, it is one of those that the rest stands for.
+  if (!key_is_known && !otherwise && state->open && state->rest.is(Kind::tensor) &&
+      state->rest.as<values::Tensor>()->any_of &&
+      std::ranges::all_of(state->items, [](const auto& item) { return item.second.is(Kind::tensor); }))
+    return state->rest;
   Value maybe;
   if (!key_is_known && state->items.size() > largest_merged) maybe = heap().unseen("");
   for (const auto& [k, v] : state->items) {

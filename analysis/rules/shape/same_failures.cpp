@@ -72,9 +72,7 @@ static bool of_one_expression(const Record& record, std::size_t a, std::size_t b
 static Failures failures_like(const Record& record, const ProblemEvent& problem) {
   constexpr std::size_t near = 64;  // events between them
   const auto& events = record.events;
-  const auto at = std::find_if(
-      events.begin(), events.end(), [&](const auto& event) { return event.get() == &problem; });
-  const auto index = static_cast<std::size_t>(at - events.begin());
+  const std::size_t index = problem.number;
   const auto same_size = [](const values::Dim& a, const values::Dim& b) { return a.size == b.size; };
   Failures found;
   for (std::size_t i = index > near ? index - near : 0; i < std::min(events.size(), index + near); ++i) {

@@ -25,7 +25,8 @@ constexpr int most_levels = 16;             // modules in modules: keys of a sta
 
 struct Named {
   std::map<std::string, const TensorState*> tensors;
-  bool complete = true;  // there are no others
+  std::map<std::string, Value> parts;  // of a module: the parameters and buffers themselves
+  bool complete = true;                // there are no others
 };
 
 bool defines(const Instance& module, std::initializer_list<std::string_view> names) {
@@ -113,8 +114,10 @@ private:
       found_.complete = false;
       return true;
     }
-    if (value.as<Tensor>()->role == TensorRole::parameter || !is_transient(run_, holder, name))
+    if (value.as<Tensor>()->role == TensorRole::parameter || !is_transient(run_, holder, name)) {
+      found_.parts[prefix + std::string(name)] = value;
       found_.tensors[prefix + std::string(name)] = value.as<Tensor>()->now();
+    }
     return true;
   }
 
@@ -132,6 +135,23 @@ Named named_tensors(Runtime& run, Value module, bool loading) {
   return found;
 }
 
+// PyTorch gives `part.detach()`: they share their memory.
+const values::Producer* detached(Call& call, Value part, const TensorState* state) {
+  values::Heap& heap = call.run.heap();
+  auto* made = heap.make<values::Producer>();
+  made->born = call.place;
+  static const values::Row* const row = table().find("torch.Tensor.detach");
+  made->row = row;
+  made->calls = call.run.site();
+  const auto arguments = heap.array<Value>(row->parameters.size());
+  arguments[0] = part;
+  made->arguments = arguments;
+  const auto states = heap.array<const TensorState*>(row->parameters.size());
+  states[0] = state;
+  made->states = states;
+  return made;
+}
+
 Value as_dict(Call& call, const Named& named) {
   values::Heap& heap = call.run.heap();
   std::vector<std::pair<Value, Value>> items;
@@ -144,10 +164,12 @@ Value as_dict(Call& call, const Named& named) {
     state.graph_complete = true;
     state.shape = from->shape;
     state.device = from->device;
+    if (const auto part = named.parts.find(name); part != named.parts.end())
+      state.made = detached(call, part->second, from);
     items.push_back({heap.string(name), heap.tensor(std::move(state), call.place)});
   }
   return heap.dict(std::move(items), !named.complete,
-      named.complete ? Value{} : heap.unknown("", Sharing::uniform, call.place));
+      named.complete ? Value{} : unseen_weights(call, call.self, TensorRole::parameter));
 }
 
 // What the state holds, as far as it is known.
