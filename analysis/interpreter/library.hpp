@@ -206,6 +206,8 @@ struct LossInfo {
   Outcome repeats = Outcome::none;                     // it computes this itself
   bool of_classes = false;                             // of scores and classes, one for each position
   std::string_view scores_function{}, scores_class{};  // the same loss of scores, where it takes none itself
+  // The target is probabilities, or their logarithms where the option of this name is true.
+  std::string_view logarithmic_target{};
 };
 
 // A default of a signature.

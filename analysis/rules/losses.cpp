@@ -1,5 +1,7 @@
 #include "rules/losses.hpp"
 
+#include <algorithm>
+
 namespace stepzero::rules {
 
 const values::LossInfo* loss_of(const Producer& made) {
@@ -15,6 +17,14 @@ LossReduction reduction_of(Value given) {
   for (const auto& [word, reduction] : words)
     if (given.is(values::Kind::string) && given.text() == word) return reduction;
   return LossReduction::unknown;
+}
+
+Value loss_option(const OperationEvent& loss, std::string_view name) {
+  const auto& parameters = loss.row->parameters;
+  if (std::ranges::find(parameters, syntax::Name(name)) != parameters.end()) return argument(loss, name);
+  return loss.self.is(values::Kind::instance)
+      ? loss.self.as<values::Instance>()->attributes.value(syntax::Name(name))
+      : Value{};
 }
 
 }  // namespace stepzero::rules

@@ -12,4 +12,7 @@ const values::LossInfo* loss_of(const Producer& made);
 enum class LossReduction : std::uint8_t { mean, sum, none, unknown };
 LossReduction reduction_of(Value given);  // absent: the default
 
+// An option of a loss, of the call or of the module; absent if it is not given.
+Value loss_option(const OperationEvent& loss, std::string_view name);
+
 }  // namespace stepzero::rules

@@ -298,6 +298,8 @@ constexpr Hint hints[] = {
     {Says::keeping_order, Stands::whole, "zip"},
     {Says::keeping_order, Stands::whole, "reversed"},
     {Says::keeping_order, Stands::whole, "sorted"},
+    {Says::keeping_order, Stands::whole, "chain"},
+    {Says::keeping_order, Stands::whole, "from_iterable"},
     {Says::opening, Stands::whole, "open"},
     {Says::giving_rows, Stands::whole, "read"},
     {Says::giving_rows, Stands::whole, "readlines"},

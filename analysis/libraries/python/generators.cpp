@@ -57,18 +57,34 @@ template <bool with_end> Value integer_drawn(Call& call) {
       .upper = most ? std::optional(*most - !with_end) : std::nullopt,
       .sharing = *sharing}));
 }
-// One of the elements, which one is drawn.
-Value element_drawn(Call& call) {
-  const auto sharing = drawn_by(call.run, call.self);
+// How what the generator draws relates among the ranks: of the object, or of the module's own.
+std::optional<Sharing> sharing_drawn(Call& call) {
+  return call.self.is(Kind::instance) ? drawn_by(call.run, call.self)
+                                      : std::optional(call.run.drawn_sharing(Runtime::Stream::python));
+}
+bool is_plain(Value value) {
+  return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::string) ||
+      value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::choice);
+}
+// Any one of a sequence, where chance says which: what all of them are like.
+Value any_drawn(Call& call) {
+  const auto sharing = sharing_drawn(call);
+  const Value from = call.run.resolve(call.at(0));
+  const Value any = from.is(Kind::list) || from.is(Kind::tuple) ? call.run.element(from, call.place)
+                                                                : Value{};
+  if (any && !is_plain(any)) return any;
   return sharing
-      ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(call.at(0))), call.place)
+      ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(from)), call.place)
       : call.run.heap().unseen("", call.place);
+}
+// So many of them; `k`: the place of the argument that says how many.
+template <std::size_t k> Value several_drawn(Call& call) {
+  const Int count = call.spread ? nullptr : call.run.to_int(call.run.resolve(call.at(k)));
+  return call.run.heap().open_list(any_drawn(call), count);
 }
 // The list as before, in an order that is drawn.
 Value shuffled(Call& call) {
-  const auto sharing = call.self.is(Kind::instance)
-      ? drawn_by(call.run, call.self)
-      : std::optional(call.run.drawn_sharing(Runtime::Stream::python));
+  const auto sharing = sharing_drawn(call);
   const Value list = call.run.resolve(call.at(0));
   if (!list.is(Kind::list)) return Value::none();
   values::ListState state = *values::Heap::list_state(list);
@@ -78,9 +94,7 @@ Value shuffled(Call& call) {
   Value any = state.rest;
   for (const Value& item : state.items)
     any = any ? call.run.heap().merge(any, item, sharing.value_or(Sharing::unseen)) : item;
-  const bool plain = any.is(Kind::unknown) || any.is(Kind::integer) || any.is(Kind::string) ||
-      any.is(Kind::real);
-  if (plain)
+  if (is_plain(any))
     any = sharing
         ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(any)), call.place)
         : call.run.heap().unseen("", call.place);
@@ -121,7 +135,13 @@ std::vector<Row> generator_rows() {
           "random.Random"),
       row("random.Random.randint", method, "a, b", integer_drawn<true>),
       row("random.Random.randrange", method, "start, stop=None, step=None", integer_drawn<false>),
-      row("random.Random.choice", method, "seq", element_drawn),
+      row("random.Random.choice", method, "seq", any_drawn),
+      row("random.Random.choices", method, "population, weights=None, *, cum_weights=None, k=1",
+          several_drawn<3>),
+      row("random.Random.sample", method, "population, k, *, counts=None", several_drawn<1>),
+      row("random.choice", function, "seq", any_drawn),
+      row("random.choices", function, "population, weights=None, *, cum_weights=None, k=1", several_drawn<3>),
+      row("random.sample", function, "population, k, *, counts=None", several_drawn<1>),
       row("random.Random.shuffle", method, "x", shuffled),
       row("random.shuffle", function, "x", shuffled),
       row("torch.Generator", class_, "device='cpu'", torch_generator),

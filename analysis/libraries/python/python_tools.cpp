@@ -108,10 +108,6 @@ Value base_name(Call& call) {
   if (!path.is(Kind::string)) return unknown_of(call);
   return call.run.heap().string(path.text().substr(path.text().rfind('/') + 1));
 }
-Value random_element(Call& call) {
-  const Sharing drawn = call.run.drawn_sharing(Runtime::Stream::python);
-  return call.run.heap().unknown("", symbolic::mix(drawn, call.run.heap().sharing(call.at(0))), call.place);
-}
 
 }  // namespace
 
@@ -148,7 +144,6 @@ std::vector<Row> python_tool_rows() {
       row("os.path.join", function, "*paths", joined_words),
       row("os.path.basename", function, "path", base_name),
       row("tempfile.gettempdir", function, "", uniform),
-      row("random.choice", function, "seq", random_element),
   };
   for (const std::string_view name : {"logging.debug", "logging.info", "logging.warning", "logging.error",
            "logging.exception", "logging.critical"})

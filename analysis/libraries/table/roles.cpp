@@ -104,8 +104,10 @@ constexpr OfLoss known_losses[] = {
     {"torch.nn.functional.binary_cross_entropy",
         {"binary_cross_entropy", Outcome::sigmoid, Outcome::none, false, "binary_cross_entropy_with_logits",
             "BCEWithLogitsLoss"}},
-    {"torch.nn.KLDivLoss.forward", {"KLDivLoss", Outcome::log_softmax, Outcome::none}},
-    {"torch.nn.functional.kl_div", {"kl_div", Outcome::log_softmax, Outcome::none}},
+    {"torch.nn.KLDivLoss.forward",
+        {"KLDivLoss", Outcome::log_softmax, Outcome::none, false, {}, {}, "log_target"}},
+    {"torch.nn.functional.kl_div",
+        {"kl_div", Outcome::log_softmax, Outcome::none, false, {}, {}, "log_target"}},
     {"torch.nn.CTCLoss.forward", {"CTCLoss", Outcome::log_softmax, Outcome::none}},
     {"torch.nn.functional.ctc_loss", {"ctc_loss", Outcome::log_softmax, Outcome::none}},
 };

@@ -37,6 +37,9 @@ public:
     case ExprKind::name: return is_opened(as<NameExpr>(from).id) || is_named_so(as<NameExpr>(from).id, depth);
     case ExprKind::call: return is_given_by(as<CallExpr>(from), depth);
     case ExprKind::subscript: return is_the_same(*as<SubscriptExpr>(from).object, depth + 1);
+    // What is made of each, in their order.
+    case ExprKind::comprehension:
+      return is_the_same(*as<ComprehensionExpr>(from).generators[0].iterable, depth + 1);
     case ExprKind::attribute: {
       const auto& attribute = as<AttributeExpr>(from);
       const values::Slot* slot =

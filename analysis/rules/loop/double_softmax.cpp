@@ -1,5 +1,6 @@
 // loop/double-softmax: a loss function is given probabilities where it takes scores, or scores where it takes
 // logarithms of probabilities.
+#include "rules/losses.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
@@ -76,11 +77,41 @@ void look_at(const Record& record, Report& report, const OperationEvent& event) 
   if (scores) offer_scores(record, report, event, *finding);
 }
 
+// A target that is logarithms where probabilities are taken, or the reverse.
+void look_at_target(const Record& record, Report& report, const OperationEvent& event) {
+  const values::LossInfo& loss = *event.row->loss;
+  const values::TensorState* target = event.argument_state(1);
+  if (loss.logarithmic_target.empty() || !target || !target->outcome || target->poisoned) return;
+  const Value option = loss_option(event, loss.logarithmic_target);
+  const auto is_set = !option            ? symbolic::Answer::no
+      : option.is(values::Kind::boolean) ? record.symbols.decide(option.condition())
+                                         : symbolic::Answer::unknown;
+  const Outcome outcome = target->outcome->outcome;
+  const bool logarithms = outcome == Outcome::log_softmax || outcome == Outcome::log_sigmoid,
+             probabilities = outcome == Outcome::softmax || outcome == Outcome::sigmoid;
+  const std::string head = "`" + std::string(loss.name) + "` takes a target of ",
+                    what = ", the output of " + values::code(target->outcome->what) + ". ",
+                    set = std::string(loss.logarithmic_target) + "=";
+  Finding* finding = nullptr;
+  if (logarithms && is_set == symbolic::Answer::no)
+    finding = report.add(Severity::warning, event.place, event.calls,
+        head + "probabilities, but is given their logarithms" + what + "Pass `" + set + "True`.");
+  else if (probabilities && is_set == symbolic::Answer::yes)
+    finding = report.add(Severity::warning, event.place, event.calls,
+        head + "logarithms with `" + set + "True`, but is given probabilities" + what + "Remove `" + set +
+            "True`.");
+  if (finding)
+    report.relate(
+        *finding, target->outcome->place, "computed by " + values::code(target->outcome->what) + " here");
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   const auto is_loss = [](const values::Row& row) { return row.loss != nullptr; };
   visit_operations(record, is_loss, [&](const OperationEvent& operation) {
-    if (once(operation.place)) look_at(record, report, operation);
+    if (!once(operation.place)) return;
+    look_at(record, report, operation);
+    look_at_target(record, report, operation);
   });
 }
 
@@ -96,7 +127,7 @@ extern constexpr Rule rule = complete({
         "them again: the loss runs, its gradients are small, and it cannot come near 0 (measured: of 10 classes not below 1.46; "
         "the first gradient is 0.047 instead of 0.434, the accuracy after 300 steps 0.344 instead of 1.0). `nll_loss` takes logarithms of probabilities; given raw scores "
         "it rewards their growth, and falls without bound (measured: to -82900000 after 200 steps). `kl_div` takes logarithms, too: given probabilities it measures "
-        "nothing. `BCELoss` takes probabilities, and raises as soon as a score is not between 0 and 1.",
+        "nothing, and its target is probabilities, unless `log_target=True`. `BCELoss` takes probabilities, and raises as soon as a score is not between 0 and 1.",
     .wrong = "probabilities = torch.softmax(model(x), dim=1)\n"
              "loss = F.cross_entropy(probabilities, y)\n",
     .right = "loss = F.cross_entropy(model(x), y)\n",

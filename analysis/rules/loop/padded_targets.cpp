@@ -18,14 +18,6 @@ using values::Kind;
 
 namespace {
 
-// An option of a loss, of the call or of the module; absent if it is not given.
-Value option(const OperationEvent& loss, std::string_view name) {
-  const auto& parameters = loss.row->parameters;
-  if (std::ranges::find(parameters, syntax::Name(name)) != parameters.end()) return argument(loss, name);
-  return loss.self.is(Kind::instance) ? loss.self.as<values::Instance>()->attributes.value(syntax::Name(name))
-                                      : Value{};
-}
-
 // What parts of what is not seen are parts of: `batch[:, 1:]`, where the loader gave the batch.
 std::map<const values::Object*, const values::Object*> parts_of_unseen(const Record& record) {
   std::map<const values::Object*, const values::Object*> found;
@@ -91,10 +83,10 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
   const TensorState *scores = event.argument_state(0), *target = event.argument_state(1);
   if (!scores || !target || scores->poisoned || target->poisoned || event.expected) return;
   // The mean is taken later, of what is not padding; a class of weight 0 does not count either.
-  const Value weight = option(event, "weight");
-  if ((weight && !weight.is(Kind::none)) || reduction_of(option(event, "reduction")) == LossReduction::none)
+  const Value weight = loss_option(event, "weight");
+  if ((weight && !weight.is(Kind::none)) || reduction_of(loss_option(event, "reduction")) == LossReduction::none)
     return;
-  const Value ignored = option(event, "ignore_index");
+  const Value ignored = loss_option(event, "ignore_index");
   const auto index = ignored ? record.number(ignored) : std::optional<std::int64_t>(-100);
   if (!index) return;
   const auto tokens = wholes.of(event.arguments[1], target);

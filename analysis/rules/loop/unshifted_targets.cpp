@@ -22,7 +22,8 @@ namespace {
 
 bool is_causal(const Record& record, const Producer& made) {
   const OpForm form = libraries::form_of(*made.row);
-  if (form == OpForm::lower_triangle || form == OpForm::upper_triangle) return true;
+  if (form == OpForm::lower_triangle || form == OpForm::upper_triangle || form == OpForm::causal_mask)
+    return true;
   if (semantics(made) != OpSemantics::attended) return false;
   const Value causal = argument(made, "is_causal");
   return causal.is(Kind::boolean) && record.symbols.decide(causal.condition()) == symbolic::Answer::yes;

@@ -88,6 +88,7 @@ constexpr NamedMeaning rows[] = {
     {"masked_fill", {.algebra = A::masked, .elementwise = true, .form = F::by_mask}},
     {"tril", {.algebra = A::masked, .form = F::lower_triangle}},
     {"triu", {.algebra = A::masked, .form = F::upper_triangle}},
+    {"generate_square_subsequent_mask", {.form = F::causal_mask}},
     {"expand", {.algebra = A::repeated, .memory = M::view, .form = F::expanded}},
     {"expand_as", {.algebra = A::repeated, .memory = M::view}},
     {"pad", {.algebra = A::padded}},

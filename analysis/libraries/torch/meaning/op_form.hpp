@@ -11,6 +11,7 @@ enum class OpForm : std::uint8_t {
   none,
   lower_triangle,  // what stays: tril
   upper_triangle,
+  causal_mask,  // hides what comes after, in numbers that are added: generate_square_subsequent_mask
   by_mask,  // masked_fill
   equal,
   unequal,
