@@ -84,6 +84,7 @@ enum class Says : std::uint8_t {
   giving_items,        // of a dictionary: `values`, `items`
   keeping_order,       // of what it is given, all of it: `reversed`, `zip`
   opening,             // a file: `open`
+  asking_existence,    // whether a file is there: `os.path.exists`
   giving_rows,         // of a file, all of them: `readlines`, `csv.reader`
   starting_processes,  // how processes are started: `set_start_method`
   casting,             // a method that takes a type: `type`

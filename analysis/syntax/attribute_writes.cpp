@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 
 namespace stepzero::syntax {
@@ -22,8 +23,9 @@ constexpr std::array<std::string_view, 4> registering = {
 
 class Collector {
 public:
-  Collector(std::string_view text, std::vector<std::string_view>& names, bool& computes, bool& registers)
-      : text_(text), names_(names), computes_(computes), registers_(registers) {}
+  Collector(std::string_view text, std::vector<std::string_view>& names, bool& computes, bool& computes_own,
+      bool& registers)
+      : text_(text), names_(names), computes_(computes), computes_own_(computes_own), registers_(registers) {}
 
   void statement(const Stmt& stmt) {
     switch (stmt.kind) {
@@ -36,6 +38,7 @@ public:
       for (const Expr* each : as<DeleteStmt>(stmt).targets) target(each);
       break;
     case StmtKind::for_: target(as<ForStmt>(stmt).target); break;
+    case StmtKind::if_: guarded(as<IfStmt>(stmt)); break;
     case StmtKind::with:
       for (const WithItem& item : as<WithStmt>(stmt).items) target(item.target);
       break;
@@ -51,7 +54,9 @@ public:
   void expression(const Expr& expr) {
     switch (expr.kind) {
     case ExprKind::string: first_word(as<StringExpr>(expr).value); break;
-    case ExprKind::name: mentioned(as<NameExpr>(expr).id.text()); break;
+    case ExprKind::name:
+      if (!guarded_.contains(&expr)) mentioned(as<NameExpr>(expr).id.text());
+      break;
     case ExprKind::attribute: mentioned(as<AttributeExpr>(expr).attribute.text()); break;
     case ExprKind::call: call(as<CallExpr>(expr)); break;
     case ExprKind::lambda: parameters(*as<LambdaExpr>(expr).parameters); break;
@@ -61,6 +66,41 @@ public:
   }
 
 private:
+  // `if hasattr(config, name): setattr(config, name, value)` sets only what is there.
+  void guarded(const IfStmt& stmt) {
+    const auto* asks = call_of(*stmt.test, "hasattr", 2);
+    if (!asks) return;
+    for (const Stmt* part : stmt.body)
+      for_each_expression(*part, [&](const Expr& expr) {
+        const auto* sets = call_of(expr, "setattr", 3);
+        if (sets && text_of(*sets->arguments[0]) == text_of(*asks->arguments[0]) &&
+            text_of(*sets->arguments[1]) == text_of(*asks->arguments[1]))
+          guarded_.insert(sets->function);
+      });
+  }
+  void own(const FunctionStmt& method) {
+    if (method.parameters->list.empty()) return;
+    const Name self = method.parameters->list.front().name;
+    for_each_expression(method, [&](const Expr& expr) {
+      const auto* sets = call_of(expr, "setattr", 3);
+      if (!sets || sets->arguments[0]->kind != ExprKind::name ||
+          as<NameExpr>(*sets->arguments[0]).id != self || !guarded_.insert(sets->function).second)
+        return;
+      computes_own_ = true;
+    });
+  }
+  static const CallExpr* call_of(const Expr& expr, std::string_view function, std::size_t arguments) {
+    if (expr.kind != ExprKind::call) return nullptr;
+    const auto& call = as<CallExpr>(expr);
+    return call.function->kind == ExprKind::name && as<NameExpr>(*call.function).id.text() == function &&
+            call.arguments.size() == arguments && call.keywords.empty()
+        ? &call
+        : nullptr;
+  }
+  std::string_view text_of(const Expr& expr) const {
+    return text_.substr(
+        std::min<std::size_t>(expr.span.begin, text_.size()), expr.span.end - expr.span.begin);
+  }
   void add(std::string_view name) {
     if (!name.empty()) names_.push_back(name);
   }
@@ -131,6 +171,8 @@ private:
     parameters(*function.parameters);
   }
   void class_of(const ClassStmt& cls) {
+    for (const Stmt* each : cls.body)
+      if (each->kind == StmtKind::function) own(as<FunctionStmt>(*each));
     defined(cls.name);
     decorators(cls.decorators);
     for (const Expr* base : cls.bases)
@@ -156,15 +198,17 @@ private:
   }
 
   std::string_view text_;
+  std::set<const Expr*> guarded_;  // names `setattr` of calls that set nothing on other objects
   std::vector<std::string_view>& names_;
   bool& computes_;
+  bool& computes_own_;
   bool& registers_;
 };
 
 }  // namespace
 
 AttributeWrites::AttributeWrites(const Stmt& stmt, std::string_view text) {
-  Collector collector(text, names_, computes_, registers_);
+  Collector collector(text, names_, computes_, computes_own_, registers_);
   for_each_statement(stmt, [&](const Stmt& each) { collector.statement(each); });
   for_each_expression(stmt, [&](const Expr& each) { collector.expression(each); });
   std::ranges::sort(names_);

@@ -24,12 +24,14 @@ public:
   bool names(std::string_view name) const;
   // Attributes are set by names that are computed: setattr, __dict__, __slots__, a metaclass, …
   bool computes() const { return computes_; }
+  // The same, of objects of the class alone that stands here: `setattr(self, name, value)` in a method.
+  bool computes_own() const { return computes_own_; }
   // Parts of a module are registered under names that are computed.
   bool registers() const { return registers_; }
 
 private:
   std::vector<std::string_view> names_;  // sorted
-  bool computes_ = false, registers_ = false;
+  bool computes_ = false, computes_own_ = false, registers_ = false;
 };
 
 }  // namespace stepzero::syntax

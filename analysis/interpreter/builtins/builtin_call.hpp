@@ -45,6 +45,12 @@ struct BuiltinCall {
   void pay(std::uint64_t steps) const { run.step(steps); }
   void escape(Value value) const { run.unseen_->escape(value); }
   void open_up(values::Instance& object) const;
+  void note_asked(Value object, Value attribute, Cond when) const {
+    run.builtins_->note_asked(object, attribute, when);
+  }
+  bool is_known_there(Value object, Value attribute) const {
+    return run.builtins_->is_known_there(object, attribute);
+  }
   void dict_delete(Value dict, Value key) const { run.builtins_->dict_delete(dict, key); }
   void note_kept(const values::Slot& slot, Value added) const { run.noted_->note_kept(slot, added, where); }
   void record_read(Value value) const { run.noted_->record_read(value, where); }

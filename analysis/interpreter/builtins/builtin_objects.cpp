@@ -129,7 +129,8 @@ Value setattr(const BuiltinCall& call) {
   if (call.second.is(Kind::string)) {
     call.run.set_attribute(call.first, Name(call.second.text()), call.positional[2], call.where);
   } else if (call.first.is(Kind::instance)) {
-    call.open_up(*call.first.as<values::Instance>());
+    // `if hasattr(config, name): setattr(config, name, value)` gives it no attribute that it did not have.
+    if (!call.is_known_there(call.first, call.second)) call.open_up(*call.first.as<values::Instance>());
     set_any(call.heap(), *call.first.as<values::Instance>(), call.positional[2]);
   }
   return Value::none();
@@ -147,9 +148,11 @@ Value hasattr(const BuiltinCall& call) {
       ? call.run.has_attribute(call.first, Name(call.second.text()))
       : symbolic::Answer::unknown;
   if (answer != symbolic::Answer::unknown) return call.heap().boolean(answer == symbolic::Answer::yes);
-  return Value::of(call.run.named_condition(
+  const Cond when = call.run.named_condition(
       "hasattr:" + (call.second.is(Kind::string) ? std::string(call.second.text()) : std::string()),
-      call.heap().is_unseen(call.first) ? Sharing::unseen : Sharing::uniform));
+      call.heap().is_unseen(call.first) ? Sharing::unseen : Sharing::uniform);
+  if (!call.second.is(Kind::string)) call.note_asked(call.first, call.second, when);
+  return Value::of(when);
 }
 
 Value callable(const BuiltinCall& call) {

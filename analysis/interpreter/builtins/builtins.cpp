@@ -316,4 +316,9 @@ Value Builtins::call_method(Value self, std::string_view name, Arguments& argume
   }
 }
 
+bool Builtins::is_known_there(Value object, Value name) const {
+  return asked_.when && asked_.object == object && asked_.name == name &&
+      symbols().decide(asked_.when) == symbolic::Answer::yes;
+}
+
 }  // namespace stepzero::interpreter

@@ -20,7 +20,18 @@ public:
   void dict_delete(Value dict, Value key);
   Value plain_member(Value value) const;  // of an enum whose members are numbers or text: the number or text
 
+  // An object was asked for an attribute whose name is not known; the condition says that it has one.
+  void note_asked(Value object, Value name, Cond when) { asked_ = {object, name, when}; }
+  // Was it last asked for that one, and has it one on this path?
+  bool is_known_there(Value object, Value name) const;
+
 private:
+  struct Asked {
+    Value object, name;
+    Cond when = nullptr;
+  };
+  Asked asked_;
+
   Value sequence_method(Value self, std::string_view name, Arguments& arguments, Place place);
   Value dict_method(Value self, std::string_view name, Arguments& arguments, Place place);
   Value string_method(Value self, std::string_view name, Arguments& arguments, Place place);

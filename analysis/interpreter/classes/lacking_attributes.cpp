@@ -39,7 +39,8 @@ Writes writes_of(const Record& record, const values::Instance& object, std::stri
       });
     };
     // register_buffer(f"table_{i}", …): of that name nothing is known, whatever the object.
-    found.computes_here = found.computes_here || writes.registers() || (writes.computes() && is_of_class());
+    found.computes_here = found.computes_here || writes.registers() ||
+        ((writes.computes() || writes.computes_own()) && is_of_class());
   }
   return found;
 }
@@ -113,7 +114,14 @@ std::string meant(const values::Instance& object, std::string_view wanted) {
       if (!slot->value || name.text() == wanted || values::is_kept(name.text()) || name.text().size() < 3 ||
           differ_by_case(name.text(), wanted))
         continue;
-      if (const std::size_t letters = syntax::letters_between(wanted, name.text(), least - 1);
+      // `grad_clip_threshold` and `grad_clip_thresh`: one is the other cut short.
+      constexpr std::size_t shortest_begin = 8, longest_rest = 4;
+      const std::string_view shorter = std::min(
+          name.text(), wanted, [](auto a, auto b) { return a.size() < b.size(); });
+      const bool cut = shorter.size() >= shortest_begin && name.text().starts_with(shorter) &&
+          wanted.starts_with(shorter) &&
+          std::max(name.text().size(), wanted.size()) <= shorter.size() + longest_rest;
+      if (const std::size_t letters = cut ? 1 : syntax::letters_between(wanted, name.text(), least - 1);
           letters < least) {
         least = letters;
         found = name.text();

@@ -203,6 +203,7 @@ bool IncrementalRun::differs(const Used& used) const {
   };
   const auto same = [&](const auto& says) { return any(changed.before, says) == any(changed.now, says); };
   return !same([](const AttributeWrites& writes) { return writes.computes(); }) ||
+      !same([](const AttributeWrites& writes) { return writes.computes_own(); }) ||
       !same([](const AttributeWrites& writes) { return writes.registers(); }) ||
       std::ranges::any_of(used.attributes, [&](std::string_view name) {
         return !same([&](const AttributeWrites& writes) { return writes.names(name); });

@@ -24,6 +24,13 @@ const Producer* filled_before(const TensorState* at) {
     case OpSemantics::same:
     case OpSemantics::rearranged:
     case OpSemantics::div: at = input(made); break;
+    // By a number: a tensor may be 0 where the mask is.
+    case OpSemantics::mul: {
+      const auto factors = inputs(made);
+      if (factors.size() != 1) return nullptr;
+      at = factors[0];
+      break;
+    }
     default: return nullptr;
     }
   }

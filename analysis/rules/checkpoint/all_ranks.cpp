@@ -73,6 +73,28 @@ bool may_name_rank(const Record& record, const Path& path, const FileUse& save) 
   return text.find_first_of("'\"") == std::string::npos || says(text, Says::one_rank);
 }
 
+// Do the ranks come to the file one after another: does one of them wait before it for the others, who find
+// the file made: `if rank != 0: barrier()`?
+bool follows_others(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save) {
+  if (std::ranges::none_of(save.turns,
+          [&](const Turn& turn) { return says(record.text(turn.branch->place), Says::asking_existence); }))
+    return false;
+  bool found = false;
+  visit(checkpoint_root.root->block, [&](const Event& event) {
+    if (event.kind != EventKind::branch || event.number > save.event->number) return;
+    const auto& branch = static_cast<const BranchEvent&>(event);
+    if (!branch.condition || record.symbols.sharing(branch.condition) != Sharing::divergent) return;
+    for (const Block* side : {&branch.yes, &branch.no})
+      visit(*side, [&](const Event& inner) {
+        found = found ||
+            (inner.kind == EventKind::operation &&
+                static_cast<const OperationEvent&>(inner).row->collective &&
+                inner.number < save.event->number);
+      });
+  });
+  return found;
+}
+
 void check(const Record& record, Report& report) {
   std::vector<Place> told;
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
@@ -86,7 +108,8 @@ void check(const Record& record, Report& report) {
               [&](const Turn& turn) { return may_ask_rank(record, turn); }))
         continue;
       if (save.guarded || !among_ranks(checkpoint_root, save) ||
-          by_ranks(record, checkpoint_root, save) < Who::some)
+          by_ranks(record, checkpoint_root, save) < Who::some ||
+          follows_others(record, checkpoint_root, save))
         continue;
       if (std::find(told.begin(), told.end(), save.event->place) != told.end()) continue;
       told.push_back(save.event->place);

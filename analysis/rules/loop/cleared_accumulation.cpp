@@ -1,9 +1,11 @@
-// loop/cleared-accumulation: gradients are cleared in front of the backward in a region of accumulation, in
-// which the framework clears in the last of the batches alone.
+// loop/cleared-accumulation: gradients are cleared in front of each backward of those that one step is made
+// of: in a loop that the step comes after, or in a region of accumulation, in which the framework clears in
+// the last of the batches alone.
 #include "libraries/table/class_roles.hpp"
 #include "libraries/torch/distributed/jobs.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
+#include "rules/training/absent.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
@@ -91,10 +93,83 @@ void look_at(const Record& record, Report& report, Once& once, const TrainingRoo
   }
 }
 
+// Does it run once, as far as is known?
+bool runs_once(const Record& record, const LoopEvent& loop) {
+  return !repeats(loop) || (loop.length && record.symbols.value(loop.length) == 1) ||
+      (loop.unrolled && loop.iterations.size() < 2);
+}
+
+bool clears(const OperationEvent& event, const Object* optimizer) {
+  return event.row->operation == Operation::zero_grad && event.self.object() == optimizer;
+}
+
+// The first backward after a clearing, in the same iteration of the innermost loop around it, and the step of
+// its optimizer after that loop, with nothing in between that clears or makes other gradients.
+struct Lost {
+  const OperationEvent *backward = nullptr, *step = nullptr;
+};
+std::optional<Lost> lost_in_loop(const TrainingRoot& training_root, std::size_t at) {
+  const TrainingEvent& cleared = training_root.all[at];
+  const LoopEvent* loop = cleared.loops.back();
+  const Object* optimizer = training_root.standing(cleared.event->self.object());
+  const auto& all = training_root.all;
+  const auto steps = [&](const OperationEvent& event) {
+    const Value stepped = stepped_optimizer(event);
+    return stepped && training_root.standing(stepped.object()) == optimizer;
+  };
+  Lost lost;
+  for (const TrainingEvent& each : all)
+    if (each.in(loop) && (steps(*each.event) || by_hand(training_root, *each.event))) return std::nullopt;
+  for (std::size_t i = at + 1; i < all.size(); ++i) {
+    const TrainingEvent& each = all[i];
+    if (each.in(loop)) {
+      const bool fresh = makes_backward(*each.event) && !lost.backward &&
+          each.turns.size() >= cleared.turns.size() &&
+          feeds(training_root, *each.event, cleared.event->self) != Answer::no;
+      if (fresh) lost.backward = each.event;
+      continue;
+    }
+    if (!lost.backward || makes_backward(*each.event) || clears(*each.event, optimizer)) return std::nullopt;
+    if (!steps(*each.event)) continue;
+    lost.step = each.event;
+    return each.loops.size() + 1 == cleared.loops.size() ? std::optional(lost) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+void look_at_loops(const Record& record, Report& report, Once& once, const TrainingRoot& training_root) {
+  for (std::size_t i = 0; i < training_root.all.size(); ++i) {
+    const TrainingEvent& cleared = training_root.all[i];
+    if (cleared.event->row->operation != Operation::zero_grad || cleared.loops.size() < 2 ||
+        cleared.in_handler || !cleared.event->self.is(values::Kind::instance) ||
+        runs_once(record, *cleared.loops.back()) || by_hand(training_root, cleared.loops.back()) ||
+        makes_gradients(record, training_root, cleared.loops.back()))
+      continue;
+    // Under a condition within the loop it may be meant for the first batch alone.
+    const auto is_inside = [&](const Turn& turn) {
+      const LoopEvent& loop = *cleared.loops.back();
+      return loop.place.chunk != turn.branch->place.chunk || !loop.stmt ||
+          loop.stmt->span.holds(turn.branch->place.span);
+    };
+    if (std::ranges::any_of(cleared.turns, is_inside)) continue;
+    const auto lost = lost_in_loop(training_root, i);
+    if (!lost || !once(cleared.event->place)) continue;
+    Finding* finding = report.add(Severity::warning, cleared.event->place, cleared.event->calls,
+        "This clears the gradients in each iteration of a loop that accumulates them: the step after the loop sees those of the last batch alone. Call " +
+            code(object_text(record, *cleared.event, "optimizer") + ".zero_grad()") + " before the loop.");
+    if (!finding) continue;
+    report.relate(*finding, lost->backward->place, "the backward");
+    report.relate(*finding, lost->step->place, "the step, after the loop");
+  }
+}
+
 void check(const Record& record, Report& report) {
   Once once;
-  for (const TrainingRoot& training_root : Training::of(record).training_roots())
-    if (!training_root.root->truncated) look_at(record, report, once, training_root);
+  for (const TrainingRoot& training_root : Training::of(record).training_roots()) {
+    if (training_root.root->truncated) continue;
+    look_at(record, report, once, training_root);
+    look_at_loops(record, report, once, training_root);
+  }
 }
 
 }  // namespace

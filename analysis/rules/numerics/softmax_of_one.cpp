@@ -1,5 +1,7 @@
 // numerics/softmax-of-one: a softmax over a dimension of one number, which is 1 whatever that number is.
-// Knows such a dimension where something makes it so: one number was chosen of several, or one was computed.
+// Knows such a dimension where something makes it so: one number was chosen of several, or one was computed,
+// or the program writes the 1 itself.
+#include "rules/call_at.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -41,28 +43,68 @@ std::optional<bool> is_one_by_default(const Record& record, const Dim& dim) {
   return atom && atom->usual == 1 ? std::optional(true) : std::nullopt;
 }
 
-bool is_over_last(const Record& record, const Producer& made) {
+// The dimension that it is taken over, from 0.
+std::optional<std::size_t> dimension_of(const Record& record, const Producer& made) {
   Value dim = argument(made, "dim");
   if (!dim && made.self.is(values::Kind::instance))
     dim = made.self.as<values::Instance>()->attributes.value(values::Name("dim"));
   const auto at = number(record, dim);
-  const TensorState* of = input(made);
-  return at && (*at == -1 || *at + 1 == static_cast<double>(of->shape.dims.size()));
+  const double size = static_cast<double>(input(made)->shape.dims.size());
+  if (!at || *at < -size || *at >= size) return std::nullopt;
+  return static_cast<std::size_t>(*at < 0 ? *at + size : *at);
+}
+
+// Where the program writes that a dimension is 1: `x.view(n, 1, 9)`, `x.unsqueeze(1)`.
+const Producer* written_as_one(const Record& record, const TensorState* of, std::size_t dimension) {
+  constexpr int longest_way = 6;  // operations from what is written to the softmax
+  for (int way = 0; of && of->made && way < longest_way; ++way) {
+    const Producer& made = *of->made;
+    if (semantics(made) == OpSemantics::same || semantics(made) == OpSemantics::div) {
+      of = input(made);
+      continue;
+    }
+    const TensorState* before = input(made);
+    if (semantics(made) != OpSemantics::rearranged || !before || !before->shape.ndim_known) return nullptr;
+    const std::size_t sizes = of->shape.dims.size();
+    if (const auto added = number(record, argument(made, "dim"));
+        added && before->shape.dims.size() + 1 == sizes)
+      return (*added < 0 ? *added + static_cast<double>(sizes) : *added) == static_cast<double>(dimension)
+          ? &made
+          : nullptr;
+    const syntax::CallExpr* call = call_at(record, made.born);
+    if (!call || call->arguments.size() != sizes) return nullptr;
+    const syntax::Expr& written = *call->arguments[dimension];
+    return written.kind == syntax::ExprKind::integer && syntax::as<syntax::IntegerExpr>(written).value == 1
+        ? &made
+        : nullptr;
+  }
+  return nullptr;
 }
 
 void look_at(const Record& record, Report& report, Once& once, const Producer& made) {
   const TensorState* of = input(made);
-  if (!of || !of->shape.ndim_known || of->shape.dims.size() < 2 || !is_over_last(record, made)) return;
+  if (!of || !of->shape.ndim_known || of->shape.dims.size() < 2) return;
+  const auto dimension = dimension_of(record, made);
+  if (!dimension) return;
+  const bool logarithm = semantics(made) == OpSemantics::log_softmax;
+  const std::string always = logarithm ? "0" : "1";
+  if (const Producer* written = written_as_one(record, of, *dimension)) {
+    if (!once(made.born)) return;
+    Finding* finding = report.add(Severity::warning, made.born, made.calls,
+        "This softmax is taken along dimension " + std::to_string(*dimension) + ", of size 1: it is " +
+            always + " everywhere and has no gradient. Take it along the dimension of what competes.");
+    if (finding) report.relate(*finding, written->born, "the dimension of size 1 is made here");
+    return;
+  }
+  if (*dimension + 1 != of->shape.dims.size()) return;
   const auto by_default = is_one_by_default(record, of->shape.dims.back());
   if (!by_default) return;
   const auto [how, source] = one_of(record, of);
   // One expert by default is a model without experts, which is meant.
   if (how == One::none || (how == One::computed && *by_default) || !once(made.born)) return;
-  const bool logarithm = semantics(made) == OpSemantics::log_softmax;
   Finding* finding = report.add(Severity::warning, made.born, made.calls,
       std::string(*by_default ? "By default this" : "This") +
-          " is a softmax of one number, which is always " + (logarithm ? "0" : "1") +
-          " and has no gradient: " +
+          " is a softmax of one number, which is always " + always + " and has no gradient: " +
           (how == One::chosen
                   ? "what chose it learns nothing from the loss. Take the softmax of all scores before one is chosen."
                   : of->shape.dims.size() > 2

@@ -90,7 +90,7 @@ bool sets_gradients(const Record& record) {
   for (std::size_t i = 1; i < record.chunks.size(); ++i)
     if (const auto& of = record.chunks[i]; of.statement() && of.path == record.path)
       if (const auto& writes = of.chunk->attribute_writes(of.text());
-          writes.names("grad") || writes.computes())
+          writes.names("grad") || writes.computes() || writes.computes_own())
         return true;
   return false;
 }
