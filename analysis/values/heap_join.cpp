@@ -491,7 +491,12 @@ void Join::join_origins(const TensorState& mine, const TensorState& theirs, Tens
       !(mine.outcome && theirs.outcome && mine.outcome->outcome == theirs.outcome->outcome))
     joined.outcome = nullptr;
   if (!mine.mean || !theirs.mean) joined.mean = nullptr;
-  if (mine.made != theirs.made) joined.made = nullptr;
+  if (mine.made == theirs.made && (mine.made || mine.either == theirs.either)) return;
+  auto* either = heap.make<Either>();
+  either->one = &mine;
+  either->other = &theirs;
+  joined.made = nullptr;
+  joined.either = either;
 }
 
 void Join::join_elements(const TensorState& mine, const TensorState& theirs, TensorState& joined) {

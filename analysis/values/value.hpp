@@ -502,6 +502,13 @@ struct Extent : Object {
   std::uint64_t writes = 0;  // the heap's: see Heap::extent_of
 };
 
+// One of two states, whichever path was taken. They lie in the heap.
+struct TensorState;
+struct Either : Object {
+  static constexpr bool owns_nothing = true;
+  const TensorState *one = nullptr, *other = nullptr;
+};
+
 // What is known of a tensor at one moment. Immutable: an in-place operation gives the Tensor a new state.
 struct TensorState : Object {
   // What takes little stands together: there are many of these.
@@ -535,6 +542,7 @@ struct TensorState : Object {
   const Extent* extent = nullptr;    // of integers of which only the bounds are known
   std::uint32_t version = 0;         // how often it was written in place since it was made
   const Producer* made = nullptr;    // where it came from; null: not known, or from several paths
+  const Either* either = nullptr;    // of one without `made`: what it was on each of two paths that met
   std::vector<Dim> first;  // of a tensor whose rank is not known: what its first dimensions were found to be
   // How many elements lie between neighbors along each dimension, where that is known: the elements are then
   // dense, in this or another order of the dimensions. Else empty.

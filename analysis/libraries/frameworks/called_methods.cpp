@@ -38,6 +38,12 @@ std::span<const CalledMethod> called_methods() {
           .unless_off = "automatic_optimization",
           .why =
               "Lightning steps `ReduceLROnPlateau` with a metric that it has to be told, and raises before the first step: \"The lr scheduler dict must include a monitor\". Return the schedule as `{\"scheduler\": scheduler, \"monitor\": \"val_loss\"}`, with the name of a metric that is logged."},
+      {.of = "pytorch_lightning.LightningModule",
+          .method = "configure_optimizers",
+          .counts_batches = "torch.optim.lr_scheduler.",
+          .unless_off = "automatic_optimization",
+          .why =
+              "Lightning steps a schedule once per epoch unless it is told otherwise, and the numbers of this one are batches: the learning rate hardly leaves its start. Return it as `{\"scheduler\": scheduler, \"interval\": \"step\"}`."},
       {.of = "transformers.Trainer",
           .method = "compute_loss",
           .given = "num_items_in_batch",

@@ -17,6 +17,9 @@ struct CalledMethod {
   std::string_view first_of = {};
   // A schedule that follows a metric, and is given without the name of one; empty: none.
   std::string_view follows_metric = {};
+  // A schedule of a class below this module, made of numbers of batches, and given without the word that it
+  // steps with them; empty: none.
+  std::string_view counts_batches = {};
   // A flag of the class that, set to False, makes this the program's own affair; empty: none.
   std::string_view unless_off = {};
   // A method of the object that, called in it, says the same.
@@ -28,10 +31,14 @@ struct CalledMethod {
 std::span<const CalledMethod> called_methods();
 
 // The keys of what `configure_optimizers` gives: of an optimizer, of the schedule under it, and of what says
-// which metric the schedule follows.
+// which metric the schedule follows and when it steps.
 struct ScheduleKeys {
-  static constexpr std::string_view schedule = "lr_scheduler", inner = "scheduler", metric = "monitor";
+  static constexpr std::string_view schedule = "lr_scheduler", inner = "scheduler", metric = "monitor",
+                                    interval = "interval";
 };
+// Names that programs have for numbers of batches, as attributes and as keywords.
+inline constexpr std::string_view batch_numbers[] = {
+    "estimated_stepping_batches", "num_training_batches", "steps_per_epoch", "num_training_steps"};
 
 // A class whose framework makes the backward and the step, unless a flag of it is False.
 struct OptimizationByHand {

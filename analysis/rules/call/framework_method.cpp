@@ -120,13 +120,14 @@ const Expr* swapped_result(const Record& record, const values::Function& functio
   return found;
 }
 
-// Whether a schedule of that class is given to the framework without the name of a metric, as one of the
-// forms that it takes: a dict of an optimizer and its schedule, a list of such, or two lists.
-class MetricSearch {
+// Whether a schedule of that class, or of one below that module, is given to the framework without a key,
+// such as the name of a metric, as one of the forms that it takes: a dict of an optimizer and its schedule, a
+// list of such, or two lists.
+class ScheduleSearch {
 public:
-  MetricSearch(std::string_view cls) : class_(cls) {}
+  ScheduleSearch(std::string_view path, std::string_view key) : path_(path), key_(key) {}
 
-  bool lacks_metric(Value given) const {
+  bool lacks_key(Value given) const {
     if (given.is(values::Kind::dict)) return of_optimizer(given, true);
     const auto parts = items(given);
     if (given.is(values::Kind::tuple) && parts.size() == 2 && !parts[0].is(values::Kind::dict)) {
@@ -139,16 +140,17 @@ public:
   bool of_schedule(Value given) const {
     if (!given.is(values::Kind::dict)) return is_schedule(given);
     const auto inner = at(given, Keys::inner);
-    return inner && is_schedule(*inner) && lacks(given, Keys::metric);
+    return inner && is_schedule(*inner) && lacks(given, key_);
   }
 
 private:
   using Keys = libraries::ScheduleKeys;
-  std::string_view class_;
+  std::string_view path_, key_;
 
   bool is_schedule(Value value) const {
     const auto* object = value.is(values::Kind::instance) ? value.as<values::Instance>() : nullptr;
-    return object && !object->cls && object->native && object->native->path == class_;
+    return object && !object->cls && object->native &&
+        (path_.ends_with('.') ? object->native->path.starts_with(path_) : object->native->path == path_);
   }
   static std::vector<Value> items(Value value) {
     if (value.is(values::Kind::tuple)) return value.as<values::Tuple>()->items;
@@ -175,15 +177,15 @@ private:
     const auto schedule = at(given, Keys::schedule);
     if (!schedule || !*schedule) return false;
     // Of one optimizer alone the metric may stand beside the schedule.
-    return of_schedule(*schedule) &&
-        (schedule->is(values::Kind::dict) || !alone || lacks(given, Keys::metric));
+    return of_schedule(*schedule) && (schedule->is(values::Kind::dict) || !alone || lacks(given, key_));
   }
 };
 
-// What the function returns, where a schedule in it is not told which metric it follows.
-const Expr* without_metric(const Record& record, const values::Function& function, std::string_view cls) {
+// What the function returns, where a schedule in it lacks the key.
+const Expr* without_key(
+    const Record& record, const values::Function& function, std::string_view path, std::string_view key) {
   const Expr* found = nullptr;
-  const MetricSearch search(cls);
+  const ScheduleSearch search(path, key);
   const auto any_fact = [&](const Expr& expr, const auto& holds) {
     return std::ranges::any_of(record.facts, [&](const Fact& fact) {
       return fact.place.chunk == function.chunk && fact.place.span == expr.span && holds(fact.value);
@@ -192,7 +194,7 @@ const Expr* without_metric(const Record& record, const values::Function& functio
   const auto each = [&](const Stmt& stmt) {
     if (found || stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
     const Expr* value = as<ReturnStmt>(stmt).value;
-    if (any_fact(*value, [&](Value given) { return search.lacks_metric(given); })) found = value;
+    if (any_fact(*value, [&](Value given) { return search.lacks_key(given); })) found = value;
     // `return [a], [b]`
     if (value->kind != ExprKind::tuple || as<TupleExpr>(*value).elements.size() != 2) return;
     const Expr* schedules = as<TupleExpr>(*value).elements[1];
@@ -218,6 +220,20 @@ bool calls(const FunctionStmt& function, std::string_view method) {
   return found && !method.empty();
 }
 
+// Does it compute with numbers of batches?
+bool counts_batches(const FunctionStmt& function) {
+  bool found = false;
+  const auto is_one = [](syntax::Name name) {
+    return std::ranges::find(libraries::batch_numbers, name.text()) != std::end(libraries::batch_numbers);
+  };
+  for_each_expression(function, [&](const Expr& each) {
+    if (each.kind == ExprKind::attribute) found = found || is_one(as<AttributeExpr>(each).attribute);
+    if (each.kind == ExprKind::call)
+      for (const Keyword& keyword : as<CallExpr>(each).keywords) found = found || is_one(keyword.name);
+  });
+  return found;
+}
+
 void check(const Record& record, Report& report) {
   const RunConditions told = RunConditions::of(record);
   for (const values::Function* function : functions_that_ran(record)) {
@@ -231,10 +247,13 @@ void check(const Record& record, Report& report) {
       const bool wrong =
           (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
           (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
-      const Expr* at = each.no_backward  ? backward_of_result(stmt)
-          : !each.first_of.empty()       ? swapped_result(record, *function, each.first_of)
-          : !each.follows_metric.empty() ? without_metric(record, *function, each.follows_metric)
-                                         : nullptr;
+      const Expr* at = each.no_backward ? backward_of_result(stmt)
+          : !each.first_of.empty()      ? swapped_result(record, *function, each.first_of)
+          : !each.follows_metric.empty()
+          ? without_key(record, *function, each.follows_metric, libraries::ScheduleKeys::metric)
+          : !each.counts_batches.empty() && counts_batches(stmt)
+          ? without_key(record, *function, each.counts_batches, libraries::ScheduleKeys::interval)
+          : nullptr;
       if ((wrong || at) && !calls(stmt, each.unless_calls) &&
           (each.unless_off.empty() || !is_written(*function->owner, each.unless_off)))
         report.add(Severity::warning, {function->chunk, at ? at->span : stmt.name_span}, nullptr,

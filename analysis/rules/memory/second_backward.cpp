@@ -70,20 +70,47 @@ bool needs_saved(const Producer& made) {
   default: return false;
   }
 }
-// All nodes that a backward of the loss goes through, the nearest first.
-std::vector<const TensorState*> nodes_of(const TensorState* loss) {
-  std::vector<const TensorState*> found;
-  std::unordered_set<const void*> seen;
-  std::deque<const TensorState*> left{loss};
-  while (!left.empty() && found.size() < most_nodes) {
-    const TensorState* state = left.front();
-    left.pop_front();
-    if (!is_node(state) || !seen.insert(state->made).second) continue;
-    found.push_back(state);
-    for (const TensorState* each : inputs(*state->made)) left.push_back(each);
+// All nodes that a backward of the loss goes through whichever path was taken, the nearest first.
+class Nodes {
+public:
+  static std::vector<const TensorState*> of(const TensorState* loss) { return Nodes().through(loss); }
+
+private:
+  std::unordered_map<const TensorState*, std::vector<const TensorState*>> of_either_;
+  std::size_t looked_at_ = 0;
+
+  std::vector<const TensorState*> through(const TensorState* from) {
+    std::vector<const TensorState*> found;
+    std::unordered_set<const void*> seen;
+    std::deque<const TensorState*> left{from};
+    const auto pass = [&](const TensorState* state) {
+      found.push_back(state);
+      for (const TensorState* each : inputs(*state->made)) left.push_back(each);
+    };
+    while (!left.empty() && looked_at_ < most_nodes) {
+      const TensorState* state = left.front();
+      left.pop_front();
+      if (is_node(state) && seen.insert(state->made).second) {
+        ++looked_at_;
+        pass(state);
+      } else if (state && !state->made && state->either && seen.insert(state->either).second) {
+        for (const TensorState* each : through_both(*state))
+          if (seen.insert(each->made).second) found.push_back(each);
+      }
+    }
+    return found;
   }
-  return found;
-}
+  const std::vector<const TensorState*>& through_both(const TensorState& state) {
+    const auto [at, is_new] = of_either_.try_emplace(&state);
+    if (!is_new) return at->second;
+    std::unordered_set<const void*> others;
+    for (const TensorState* each : through(state.either->other)) others.insert(each->made);
+    std::vector<const TensorState*> both = through(state.either->one);
+    std::erase_if(both, [&](const TensorState* each) { return !others.contains(each->made); });
+    return of_either_[&state] = std::move(both);
+  }
+};
+std::vector<const TensorState*> nodes_of(const TensorState* loss) { return Nodes::of(loss); }
 
 // Is the earlier one always made before the later one?
 bool always_before(const TrainingEvent& earlier, const TrainingEvent& later) {
