@@ -73,11 +73,48 @@ std::span<const TrainingEvent> iteration_of(const TrainingRoot& training_root, c
                              : from.first(static_cast<std::size_t>(again - from.begin()));
 }
 
+// The branch on a side of which an iteration ends between two of its operations: `if bad: continue`. The turn
+// is the one that the later operation is behind. Nothing of a scaler is done where the iteration ends.
+std::optional<Turn> left_between(
+    const Block& block, const TrainingEvent& before, const TrainingEvent& after, int depth = 0) {
+  if (depth > values::deepest_data) return std::nullopt;
+  const auto ends = [&](const Block& side) {
+    if (side.events.empty() || side.events.back()->kind != EventKind::exit) return false;
+    const auto& exit = static_cast<const ExitEvent&>(*side.events.back());
+    return exit.exit == ExitKind::continue_ && exit.number > before.event->number &&
+        exit.number < after.event->number &&
+        std::ranges::none_of(
+            side.events,
+            [](const Event* event) {
+              return event->kind == EventKind::operation &&
+                  (static_cast<const OperationEvent*>(event)->row->operation == Operation::scaler_update ||
+                      static_cast<const OperationEvent*>(event)->row->operation == Operation::unseen);
+            });
+  };
+  for (const Event* event : block.events) {
+    if (event->kind != EventKind::branch) continue;
+    const auto& branch = static_cast<const BranchEvent&>(*event);
+    if (ends(branch.yes)) return Turn{&branch, false};
+    if (ends(branch.no)) return Turn{&branch, true};
+    for (const Block* side : {&branch.yes, &branch.no})
+      if (const auto found = left_between(*side, before, after, depth + 1)) return found;
+  }
+  return std::nullopt;
+}
+std::optional<Turn> left_between(const TrainingEvent& before, const TrainingEvent& after) {
+  for (const Block& iteration : before.loops.back()->iterations)
+    if (const auto found = left_between(iteration, before, after)) return found;
+  return std::nullopt;
+}
+
 // As the program writes it, where it is an `if` of one line.
 std::string text_of(const Record& record, const Turn& gate) {
-  if (gate.yes && gate.branch->stmt && gate.branch->stmt->kind == syntax::StmtKind::if_) {
-    const std::string_view text = record.text(
-        {gate.branch->place.chunk, syntax::as<syntax::IfStmt>(*gate.branch->stmt).test->span});
+  if (gate.branch->stmt && gate.branch->stmt->kind == syntax::StmtKind::if_) {
+    std::string text(
+        record.text({gate.branch->place.chunk, syntax::as<syntax::IfStmt>(*gate.branch->stmt).test->span}));
+    const bool negated = text.starts_with("not "),
+               compound = text.find(" and ") != std::string::npos || text.find(" or ") != std::string::npos;
+    if (!gate.yes) text = compound ? "not (" + text + ")" : negated ? text.substr(4) : "not " + text;
     if (values::is_quotable(text)) return values::code(text);
   }
   return in_words(record, gate);
@@ -105,16 +142,18 @@ std::vector<Gated> gated_steps(const Record& record, const Training& training, O
         if (same && operation == Operation::scaler_update && what == Operation::unscale &&
             other.turns.size() <= each.turns.size())
           calms = true;
+        const bool scales = same && (what == Operation::scaler_update || what == Operation::scaler_step);
+        const std::optional<Turn> left = scales ? left_between(each, other) : std::nullopt;
         if (same && operation == Operation::unscale && what == Operation::scaler_update &&
-            other.turns.size() <= each.turns.size())
+            other.turns.size() <= each.turns.size() && !left)
           calms = true;
         if (!same || what != Operation::scaler_step) continue;
         // The first branch that the step stands under and the operation does not.
-        const Turn* own = nullptr;
+        const Turn* own = left ? &*left : nullptr;
         for (const Turn& turn : other.turns) {
           bool shared = false;
           for (const Turn& mine : each.turns) shared = shared || mine.branch == turn.branch;
-          if (!shared) {
+          if (!shared && !own) {
             own = &turn;
             break;
           }
