@@ -20,6 +20,13 @@ std::span<const CalledMethod> called_methods() {
           .why =
               "Lightning runs the backward of the loss that `training_step` returns, so this is the second one through the same graph: \"Trying to backward through the graph a second time\". Leave the backward to Lightning, or set `self.automatic_optimization = False`."},
       {.of = "pytorch_lightning.LightningModule",
+          .method = "training_step",
+          .with_graph = true,
+          .unless_off = "automatic_optimization",
+          .unless_calls = "optimizers",
+          .why =
+              "Lightning runs the backward of the loss that `training_step` returns, but this one was computed without a graph: \"element 0 of tensors does not require grad and does not have a grad_fn\". Compute it outside of `no_grad()`, and return it as it is."},
+      {.of = "pytorch_lightning.LightningModule",
           .method = "configure_optimizers",
           .first_of = "torch.optim.lr_scheduler.",
           .why =

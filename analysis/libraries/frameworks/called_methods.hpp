@@ -13,6 +13,7 @@ struct CalledMethod {
   std::string_view given = {};  // a keyword that it is called with; empty: none in particular
   bool one_optimizer = false;   // it gives one optimizer
   bool no_backward = false;     // the framework makes the backward of what it returns
+  bool with_graph = false;      // the same: it has to require a gradient
   // It gives two lists, the first of which holds no objects of classes below this module; empty: whatever.
   std::string_view first_of = {};
   // A schedule that follows a metric, and is given without the name of one; empty: none.

@@ -96,6 +96,34 @@ const Expr* backward_of_result(const FunctionStmt& function) {
   return found;
 }
 
+// The loss that the function returns, by itself or as `{"loss": loss}`, where none of its values has a graph.
+const Expr* without_graph(const Record& record, const values::Function& function) {
+  const Expr* found = nullptr;
+  const auto has_none = [&](const Expr& expr) {
+    bool any = false, all = true;
+    for (const Fact& fact : record.facts) {
+      if (fact.place.chunk != function.chunk || !(fact.place.span == expr.span)) continue;
+      any = true;
+      all = all && fact.tensor && fact.tensor->requires_grad == values::Known::no && !fact.tensor->poisoned;
+    }
+    return any && all;
+  };
+  const auto each = [&](const Stmt& stmt) {
+    if (found || stmt.kind != StmtKind::return_ || !as<ReturnStmt>(stmt).value) return;
+    const Expr& value = *as<ReturnStmt>(stmt).value;
+    const Expr* loss = &value;
+    if (value.kind == ExprKind::dict) {
+      loss = nullptr;
+      for (const DictItem& item : as<DictExpr>(value).items)
+        if (item.key && item.key->kind == ExprKind::string && as<StringExpr>(*item.key).value == "loss")
+          loss = item.value;
+    }
+    if (loss && has_none(*loss)) found = loss;
+  };
+  for (const Stmt* stmt : function.stmt->body) for_each_statement(*stmt, each);
+  return found;
+}
+
 // `return [a], [b]` where `a` is an object of a class of the module, and `b` is none: the list of `a`.
 const Expr* swapped_result(const Record& record, const values::Function& function, std::string_view module) {
   const Expr* found = nullptr;
@@ -248,6 +276,7 @@ void check(const Record& record, Report& report) {
           (each.returns && !stmt.scope.returns_value && !stmt.scope.is_generator && does_something(stmt)) ||
           (each.one_optimizer && gives_several(stmt)) || (!each.given.empty() && !takes(stmt, each.given));
       const Expr* at = each.no_backward ? backward_of_result(stmt)
+          : each.with_graph             ? without_graph(record, *function)
           : !each.first_of.empty()      ? swapped_result(record, *function, each.first_of)
           : !each.follows_metric.empty()
           ? without_key(record, *function, each.follows_metric, libraries::ScheduleKeys::metric)
