@@ -58,7 +58,8 @@ void check(const Record& record, Report& report) {
   for (const CheckpointRoot& checkpoint_root : Files::of(record).checkpoint_roots()) {
     if (checkpoint_root.handed_over || checkpoint_root.root->truncated) continue;
     for (const FileUse& put : checkpoint_root.put) {
-      const FileUse* wrapper = put.event->self.is(Kind::instance) ? wrapper_of(checkpoint_root, put) : nullptr;
+      const FileUse* wrapper = put.event->self.is(Kind::instance) ? wrapper_of(checkpoint_root, put)
+                                                                  : nullptr;
       if (!wrapper || by_ranks(record, checkpoint_root, put) != Who::one ||
           is_sent_later(checkpoint_root, put) || !once(put.event->place))
         continue;

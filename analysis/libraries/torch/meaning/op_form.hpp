@@ -12,7 +12,7 @@ enum class OpForm : std::uint8_t {
   lower_triangle,  // what stays: tril
   upper_triangle,
   causal_mask,  // hides what comes after, in numbers that are added: generate_square_subsequent_mask
-  by_mask,  // masked_fill
+  by_mask,      // masked_fill
   equal,
   unequal,
   less,  // lt, le
