@@ -23,6 +23,8 @@ enum class OpForm : std::uint8_t {
   ones,         // … with 1
   filled,       // … with a number that it is given: full
   expanded,     // seen several times without a copy: expand
+  tiled,        // the whole, again and again: repeat, tile
+  each_again,   // each part so often before the next: repeat_interleave
   rolled,       // along a dimension, around its ends
   swaps_last,   // the last two dimensions: mT
   swaps_both,   // of a matrix: t, T
