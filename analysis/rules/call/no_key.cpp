@@ -4,6 +4,7 @@
 #include "rules/shape/operator_problem.hpp"
 #include "rules/shape/refusal_text.hpp"
 #include "rules/shape/shape_text.hpp"
+#include "rules/source.hpp"
 #include "rules/specialized.hpp"
 
 #include <algorithm>
@@ -64,12 +65,38 @@ void tell(const Record& record, Report& report, std::span<const Read> reads) {
   }
 }
 
+// Does the program ask of the same key, before it reads it, whether it is in another collection: `if key in
+// other: … known[key]`? What is not known of that one may keep from here every key that this dict lacks.
+bool is_asked_for(const Record& record, const ProblemEvent& problem) {
+  if (!problem.node || problem.node->kind != syntax::ExprKind::subscript || !record.in_file(problem.place))
+    return false;
+  const syntax::Expr& index = *syntax::as<syntax::SubscriptExpr>(*problem.node).index;
+  if (index.kind == syntax::ExprKind::string) return false;
+  const auto text = [&](const syntax::Expr& expr) { return record.text({problem.place.chunk, expr.span}); };
+  const auto asks = [&](const syntax::Expr& test) {
+    bool found = false;
+    syntax::for_each_expression(test, [&](const syntax::Expr& each) {
+      if (each.kind != syntax::ExprKind::compare) return;
+      const auto& compare = syntax::as<syntax::CompareExpr>(each);
+      found = found ||
+          (compare.ops.size() == 1 &&
+              (compare.ops[0] == syntax::CompareOp::in || compare.ops[0] == syntax::CompareOp::not_in) &&
+              text(*compare.left) == text(index));
+    });
+    return found;
+  };
+  const auto path = enclosing(*record.chunk(problem.place).chunk->stmt, problem.place.span);
+  return std::ranges::any_of(path, [&](const Enclosing& each) {
+    return each.stmt->kind == syntax::StmtKind::if_ && asks(*syntax::as<syntax::IfStmt>(*each.stmt).test);
+  });
+}
+
 void check(const Record& record, Report& report) {
   std::vector<Read> reads;
   visit_problems(record, [&](const ProblemEvent& problem, const interpreter::Root& root) {
     const auto* refusal = refusal_of<interpreter::NoSuchKey>(problem);
     if (problem.problem != values::ProblemKind::no_attribute || !refusal ||
-        reporting_rule_of(record, problem) != "call/no-key")
+        reporting_rule_of(record, problem) != "call/no-key" || is_asked_for(record, problem))
       return;
     std::string message = text_of(record, problem);
     if (const auto severity = qualify(record, problem, root, Severity::error, message))
@@ -99,7 +126,7 @@ extern constexpr Rule rule = complete({
     .right = "sample = {\"input\": x, \"label\": y}\n"
              "loss = criterion(model(sample[\"input\"]), sample[\"label\"])\n",
     .silent =
-        "Dicts of which not all keys are known: from files, from code that is not seen, with keys that are computed; `get`, `in` and `try`; dicts with defaults.",
+        "Dicts of which not all keys are known: from files, from code that is not seen, with keys that are computed; `get`, `in` and `try`, `in` of another collection, too; dicts with defaults.",
     .fix =
         "Writes the key that was probably meant, where there is one: that is a guess, and needs a decision.",
     .fix_kind = FixKind::needs_decision,
