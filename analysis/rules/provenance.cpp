@@ -162,10 +162,16 @@ const Provenance& Provenance::of(const Record& record) {
 Provenance::Provenance(const Record& record) {
   std::unordered_set<const void*> seen;
   std::unordered_set<const values::Object*> seen_data;  // a tuple or list may be held by many others
-  const auto add = [&](const TensorState* state) {
-    if (state && state->made && seen.size() < most_steps && seen.insert(state->made).second)
-      all_.push_back({state, state->made});
+  const auto add_one = [&](const auto& self, const TensorState* state) -> void {
+    if (!state || seen.size() >= most_steps) return;
+    if (state->made) {
+      if (seen.insert(state->made).second) all_.push_back({state, state->made});
+    } else if (state->either && seen.insert(state->either).second) {
+      self(self, state->either->one);
+      self(self, state->either->other);
+    }
   };
+  const auto add = [&](const TensorState* state) { add_one(add_one, state); };
   const auto add_value = [&](const auto& self, Value value, int depth) -> void {
     if (value.is(Kind::tensor)) add(value.as<values::Tensor>()->now());
     if (value.is(Kind::tuple) && depth < values::deepest_data && seen_data.insert(value.object()).second)

@@ -13,39 +13,60 @@ namespace {
 // Scores are of the size of 1: what is filled with a number far below takes no share, and -1 may be meant.
 constexpr double least_unhidden = -1.0;
 
-// What the input of a softmax was filled with, where nothing but a scale and an order came after it.
-const Producer* filled_before(const TensorState* at) {
-  constexpr int most_between = 8;  // operations from the fill to the softmax
-  for (int i = 0; at && at->made && i < most_between; ++i) {
+// What scores were filled with, and what that became since.
+struct Fill {
+  const Producer* made = nullptr;
+  std::optional<double> value;
+};
+
+// What the input of a softmax was filled with on some path, where nothing but a scale and an order came after
+// it. `factor`: what it is multiplied by since; nothing where that is not known.
+Fill filled_before(
+    const Record& record, const TensorState* at, std::optional<double> factor = 1, int between = 0) {
+  constexpr int most_between = 8;  // operations and meeting paths from the fill to the softmax
+  for (; at && between < most_between; ++between) {
+    if (!at->made) {
+      if (!at->either) return {};
+      const Fill one = filled_before(record, at->either->one, factor, between + 1);
+      return one.made ? one : filled_before(record, at->either->other, factor, between + 1);
+    }
     const Producer& made = *at->made;
-    if (libraries::form_of(*made.row) == libraries::OpForm::by_mask && made.arguments.size() > 2)
-      return &made;
+    if (libraries::form_of(*made.row) == libraries::OpForm::by_mask && made.arguments.size() > 2) {
+      const auto value = number(record, made.arguments[2]);
+      // Of what is not known only 0 stays what it is.
+      if (value && *value == 0) return {&made, 0};
+      return {&made, value && factor ? std::optional(*value * *factor) : std::nullopt};
+    }
     switch (semantics(made)) {
     case OpSemantics::same:
-    case OpSemantics::rearranged:
-    case OpSemantics::div: at = input(made); break;
+    case OpSemantics::rearranged: at = input(made); break;
     // By a number: a tensor may be 0 where the mask is.
-    case OpSemantics::mul: {
+    case OpSemantics::mul:
+    case OpSemantics::div: {
       const auto factors = inputs(made);
-      if (factors.size() != 1) return nullptr;
+      if (factors.size() != 1 || made.arguments.size() < 2) return {};
+      const bool times = semantics(made) == OpSemantics::mul;
+      const auto by = number(record, made.arguments[input(made, 0) ? 1 : 0]);
+      if (!times && !input(made, 0)) return {};
+      factor = factor && by && *by != 0 ? std::optional(times ? *factor * *by : *factor / *by) : std::nullopt;
       at = factors[0];
       break;
     }
-    default: return nullptr;
+    default: return {};
     }
   }
-  return nullptr;
+  return {};
 }
 
 void check(const Record& record, Report& report) {
   Once once;
   for (const OpSemantics kind : {OpSemantics::softmax, OpSemantics::log_softmax})
     for (const Origin& each : Provenance::of(record).of_semantics(kind)) {
-      const Producer* filled = filled_before(input(*each.made));
-      const auto value = filled ? number(record, filled->arguments[2]) : std::nullopt;
-      if (!value || *value <= least_unhidden || !once(filled->born)) continue;
-      const std::string text = values::code(in_digits(*value));
-      Finding* finding = report.add(Severity::warning, filled->born, filled->calls,
+      const Fill filled = filled_before(record, input(*each.made));
+      const auto written = filled.made ? number(record, filled.made->arguments[2]) : std::nullopt;
+      if (!filled.value || !written || *filled.value <= least_unhidden || !once(filled.made->born)) continue;
+      const std::string text = values::code(in_digits(*written));
+      Finding* finding = report.add(Severity::warning, filled.made->born, filled.made->calls,
           "A softmax gives a score of " + text +
               " a share like any other: what the mask is to hide is not hidden. Fill it with `float(\"-inf\")`.");
       if (finding) report.relate(*finding, each.made->born, "this softmax reads the scores");

@@ -84,7 +84,8 @@ void look_at(const Record& record, const Wholes& wholes, Report& report, const O
   if (!scores || !target || scores->poisoned || target->poisoned || event.expected) return;
   // The mean is taken later, of what is not padding; a class of weight 0 does not count either.
   const Value weight = loss_option(event, "weight");
-  if ((weight && !weight.is(Kind::none)) || reduction_of(loss_option(event, "reduction")) == LossReduction::none)
+  if ((weight && !weight.is(Kind::none)) ||
+      reduction_of(loss_option(event, "reduction")) == LossReduction::none)
     return;
   const Value ignored = loss_option(event, "ignore_index");
   const auto index = ignored ? record.number(ignored) : std::optional<std::int64_t>(-100);
