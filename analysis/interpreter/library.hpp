@@ -29,6 +29,7 @@ enum class Operation : std::uint8_t {
   gradient_written,   // the program writes a gradient, or takes it away, on its own
   gradient_asked,     // it asks for gradients without a backward: torch.autograd.grad
   trained_from_here,  // a parameter or a module is no longer frozen
+  flag_of_module,     // an attribute of a module is set that means something on its tensors alone
   weights_written,    // the program writes numbers that it computed into a parameter or a buffer
   scale,
   unscale,

@@ -25,9 +25,10 @@ Value given_to_hook(Interpreter& run, const values::Function& function, Name par
 
 const Row* setter_row(const Interpreter& run, std::string_view class_path, Name attribute) {
   const Row* row = run.method_row(class_path, attribute);
-  return row && row->kind == RowKind::property
-      ? run.method_row(class_path, beside(values::InternalRow::set, attribute))
-      : nullptr;
+  // One may be set that cannot be read.
+  return row && row->kind != RowKind::property
+      ? nullptr
+      : run.method_row(class_path, beside(values::InternalRow::set, attribute));
 }
 
 }  // namespace stepzero::interpreter

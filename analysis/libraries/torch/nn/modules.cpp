@@ -421,6 +421,10 @@ std::vector<Row> module_rows() {
       row("torch.nn.Module.train", method, "mode=True", train, {}, Operation::train_mode),
       row("torch.nn.Module.eval", method, "", eval, {}, Operation::eval_mode),
       row("torch.nn.Module.requires_grad_", method, "requires_grad=True", set_trained),
+      // A plain attribute: it reaches no parameter.
+      row(
+          "torch.nn.Module.$set.requires_grad", method, "value", [](Call&) { return Value::none(); }, {},
+          Operation::flag_of_module),
       row("torch.nn.Module.parameters", method, "recurse=True", parameters),
       row("torch.nn.Module.named_parameters", method, "prefix='', recurse=True, remove_duplicate=True",
           tensors<false, true>),
