@@ -44,6 +44,7 @@ void Account::add_other_microbatches() {
     Microbatches& own = *step.microbatches;
     const std::vector<StepAccount*> stages = stages_of(step);
     std::vector<std::int64_t> bytes;
+    bytes.reserve(stages.size());
     for (const StepAccount* stage : stages)
       bytes.push_back(stage ? number(each[static_cast<std::size_t>(stage - steps_.data())]) : 0);
     own.in_flight = in_flight_at_most(own.turns, own.stage, bytes);

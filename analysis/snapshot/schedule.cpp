@@ -5,7 +5,6 @@
 #include "rules/ranks/comparison.hpp"
 #include "rules/ranks/job_size.hpp"
 #include "rules/report.hpp"
-#include "snapshot/rank_results.hpp"
 #include "snapshot/schedule_rows.hpp"
 
 #include <algorithm>

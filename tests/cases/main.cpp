@@ -204,6 +204,7 @@ int main(int argc, char** argv) {
   std::size_t count = 0;
   for (const Document& document : documents) count += document.cases.size();
   const bool write_messages = std::getenv("STEPZERO_WRITE_MESSAGES") != nullptr;
+  // NOLINTBEGIN(bugprone-unused-raii): what they do, they do in their constructors
   if (write_messages || std::getenv("STEPZERO_MESSAGES"))
     Catch::AutoReg(new Messages(root / "messages.txt", count, write_messages), CATCH_INTERNAL_LINEINFO, "",
         Catch::NameAndTags("messages.txt says what the cases say"));
@@ -211,6 +212,7 @@ int main(int argc, char** argv) {
       Catch::NameAndTags("oracle.json holds nothing stale"));
   Catch::AutoReg(new NoneUnrevealed(documents), CATCH_INTERNAL_LINEINFO, "",
       Catch::NameAndTags("each silent program reveals a value"));
+  // NOLINTEND(bugprone-unused-raii)
   const int status = Catch::Session().run(argc, argv);
   for (const Document& document : documents) {
     if (writing.fixes) rewrite(document);

@@ -56,6 +56,7 @@ TEST_CASE("where all cores have something to do, who waits for it does the work"
   const unsigned others = std::thread::hardware_concurrency() - 1;
   std::latch let_go(1), begun(static_cast<std::ptrdiff_t>(others));
   std::vector<std::unique_ptr<syntax::BackgroundTask>> busy;
+  busy.reserve(others);
   for (unsigned i = 0; i < others; ++i)
     busy.push_back(background([&] {
       begun.count_down();

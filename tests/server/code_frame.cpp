@@ -85,6 +85,6 @@ TEST_CASE("a long line is cut around the place") {
 }
 
 TEST_CASE("a line of 50 MB is no matter") {
-  const syntax::Text text(std::string(50'000'000, 'x'));
+  const syntax::Text text(std::string(50'000'000, 'x'));  // NOLINT(bugprone-string-constructor): it is long
   CHECK(code_frame(text, {10, 12}, {{}, false, 1, 120}).size() < 400);
 }

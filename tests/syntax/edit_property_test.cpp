@@ -51,6 +51,7 @@ def train(model, loader, *args, **kwargs):
 if __name__ == "__main__":
     train(Model(), None)
 )",
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one text over several lines
     "x = foo(1,\n\nclass A:\n  def f(self, x\n    return self.\n  def g(self): return 1\n\ny = 'abc\nz = "
     "\"\"\"doc\ndef h():\n"
     "  if x ==:\n    pass\n  else:\n    a = [1, 2\n@deco\ndef k(): pass\n",

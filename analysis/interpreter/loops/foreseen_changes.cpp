@@ -117,6 +117,7 @@ public:
 private:
   std::vector<Value> all(const std::vector<Value>& items) const {
     std::vector<Value> others;
+    others.reserve(items.size());
     for (const Value& item : items) others.push_back(of(item));
     return others;
   }

@@ -315,6 +315,7 @@ Value one_for_both(values::Heap& heap, Value choice) {
   if (choice.is(Kind::tuple)) {
     const auto* tuple = choice.as<values::Tuple>();
     std::vector<Value> items;
+    items.reserve(tuple->items.size());
     for (const Value& item : tuple->items)
       items.push_back(item.is(Kind::choice) ? one_for_both(heap, item) : item);
     if (items == tuple->items) return choice;

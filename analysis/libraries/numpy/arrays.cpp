@@ -345,6 +345,7 @@ Value items(Call& call) {
   if (!size || *size < 0 || *size > (rest.dims.empty() ? most_items : most_rows))
     return heap.open_list(one(), first_of(state).size);
   std::vector<Value> list;
+  list.reserve(static_cast<std::size_t>(*size));
   for (std::int64_t i = 0; i < *size; ++i) list.push_back(one());
   return heap.list(std::move(list));
 }

@@ -58,6 +58,7 @@ Value sequence_iter(Call& call) {
                                                       : std::nullopt;
   if (!count || *count < 0 || *count > most_mapped_items) return unknown_of(call);
   std::vector<Value> items;
+  items.reserve(static_cast<std::size_t>(*count));
   for (std::int64_t i = 0; i < *count; ++i)
     items.push_back(mapping_item(call, Value::of(call.run.symbols().constant(i))));
   return call.run.heap().list(std::move(items));

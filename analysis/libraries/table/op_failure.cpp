@@ -24,8 +24,11 @@ void Op::warn(ProblemKind kind, interpreter::Refusal refusal, std::initializer_l
 void Op::fail_when(
     symbolic::Cond when, ProblemKind kind, interpreter::Refusal refusal, std::initializer_list<Dim> because) {
   const Answer answer = s.decide(when);
-  if (answer == Answer::yes) (void)fail(kind, std::move(refusal), because);
-  if (answer != Answer::unknown || failed_) return;
+  if (answer == Answer::yes) {
+    (void)fail(kind, std::move(refusal), because);
+    return;
+  }
+  if (answer == Answer::no || failed_) return;
   // What is found after it fails whether or not this does.
   const symbolic::Cond before = unless_;
   unless_ = before ? s.logical_and(before, when) : when;

@@ -83,8 +83,7 @@ void check(const Record& record, Report& report) {
     const Fact& first = *facts.front();
     if (!std::ranges::all_of(facts, [](const Fact* fact) {
           const Producer* made = producer_at(*fact);
-          return made && only_gives(*made) && made->arguments.size() > 0 && input(*made) &&
-              !writes_out(*made);
+          return made && only_gives(*made) && !made->arguments.empty() && input(*made) && !writes_out(*made);
         }))
       continue;
     const syntax::CallExpr* call = producer_at(first)->row ? call_at(record, first.place) : nullptr;

@@ -159,7 +159,7 @@ bool is_moved(const Record& record, const CheckpointRoot& checkpoint_root, const
 }
 
 Path final_path(const Record& record, const CheckpointRoot& checkpoint_root, const FileUse& save) {
-  const Path path = path_of(record, save);
+  Path path = path_of(record, save);
   for (const FileUse& move : checkpoint_root.moves)
     if (move.order > save.order && same_file(path_at(record, move, 0, "src"), path))
       return path_at(record, move, 1, "dst");

@@ -26,7 +26,7 @@ bool finds_anomaly(Value made) {
 // The only argument that says whether it is on: `set_detect_anomaly(True)`; of the region there is none.
 const Expr* mode_of(const CallExpr& call, const values::Row& row) {
   const auto parameter = [&](std::string_view name) {
-    return row.parameters.size() > 0 && row.parameters[0].text() == name;
+    return !row.parameters.empty() && row.parameters[0].text() == name;
   };
   constexpr std::string_view mode = "mode";
   if (!parameter(mode)) return nullptr;

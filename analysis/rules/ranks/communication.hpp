@@ -17,7 +17,7 @@ using interpreter::OperationEvent;
 bool communicates(const OperationEvent& event);
 // … though it is called where it is expected to fail?
 bool communicates_if_reached(const OperationEvent& event);
-bool communicates(const Record& record, const interpreter::Root& root);
+bool communicates(const interpreter::Record& record, const interpreter::Root& root);
 // Communication, or something that matters to those who wait for it?
 bool is_traced(const OperationEvent& event);
 // Whether it communicates depends on what is not seen: the comparison of the ranks says nothing of it.

@@ -56,6 +56,7 @@ namespace {
 void mark_uncertain(JobRun& world) {
   const auto sites = [](const RankTrace& trace) {
     std::vector<int> made;
+    made.reserve(trace.perhaps.size());
     for (const auto& [before, site] : trace.perhaps) made.push_back(site);
     return made;
   };

@@ -270,7 +270,7 @@ Left RankWalker::walk_loop(const LoopEvent& loop) {
   run.left = is_left(loop);
   const bool none = run.count && *run.count <= 0;
   if (none) run.stands_for_many = false;
-  trace_.loops.push_back(std::move(run));
+  trace_.loops.push_back(run);
   if (none) return Left::no;
   int number = 0;
   // Where another rank is seen to end, the first iterations tell whether this one goes on; what follows them

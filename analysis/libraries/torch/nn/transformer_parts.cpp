@@ -50,6 +50,7 @@ void hold_copies(Op& op) {
   if (!layer.is(Kind::instance) || layer.as<Instance>()->symbolic || !count || *count < 1 || *count > most)
     return;
   std::vector<Value> copies;
+  copies.reserve(static_cast<std::size_t>(*count));
   for (std::int64_t i = 0; i < *count; ++i)
     copies.push_back(
         op.run.call(op.run.library_symbol("copy.deepcopy"), {{layer}, {}, false}, op.call.place));

@@ -288,8 +288,8 @@ Value new_sized(Op& op) {
 Value new_old(Op& op) {
   const TensorState* input = op.expect("input");
   // Wherever the tensor lies that is asked for it.
-  const auto beside = [&](Shape shape) {
-    TensorState state = *op.tensor(op.fresh(std::move(shape), input ? input->dtype : Dtype::unknown));
+  const auto beside = [&](const Shape& shape) {
+    TensorState state = *op.tensor(op.fresh(shape, input ? input->dtype : Dtype::unknown));
     state.device = input ? input->device : nullptr;
     return result(op.call, std::move(state));
   };

@@ -152,6 +152,7 @@ Value to_list(Op& op) {
   if (!size || *size > static_cast<std::int64_t>(values::Heap::most_numbers))
     return op.run.heap().open_list(number(0), state->shape.dims[0].size);
   std::vector<Value> items;
+  items.reserve(static_cast<std::size_t>(*size));
   for (std::int64_t i = 0; i < *size; ++i) items.push_back(number(static_cast<std::size_t>(i)));
   return op.run.heap().list(std::move(items));
 }

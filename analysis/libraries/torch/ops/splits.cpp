@@ -104,6 +104,7 @@ Value split(Op& op) {
   const auto known_rest = op.s.value(rest), known_count = op.s.value(count);
   if (known_count && known_rest && *known_count > 0 && *known_count <= most_pieces) {
     std::vector<Value> parts;
+    parts.reserve(static_cast<std::size_t>(*known_count) + 1);
     for (std::int64_t i = 0; i < *known_count; ++i) parts.push_back(piece(op, shape, *at, op.made(size)));
     if (*known_rest) parts.push_back(piece(op, shape, *at, op.made(rest)));
     return op.tuple(std::move(parts));
@@ -111,6 +112,7 @@ Value split(Op& op) {
   if (known_count && *known_count > 0 && *known_count <= most_pieces &&
       op.s.divides(size, whole.size) == Answer::yes) {
     std::vector<Value> parts;
+    parts.reserve(static_cast<std::size_t>(*known_count) + 1);
     for (std::int64_t i = 0; i < *known_count; ++i) parts.push_back(piece(op, shape, *at, op.made(size)));
     return op.tuple(std::move(parts));
   }
