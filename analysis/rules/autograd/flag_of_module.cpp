@@ -21,7 +21,7 @@ void check(const Record& record, Report& report) {
     const std::string text(record.text(set.place)), name = text.substr(0, text.rfind('.'));
     Finding* finding = report.add(Severity::warning, set.place, set.calls,
         std::string(
-            "A module has no `requires_grad`: this sets an attribute that nobody reads, and its parameters ") +
+            "A module has no `requires_grad`: this sets an attribute that nothing reads, and its parameters ") +
             (freezes ? "go on training" : "stay as they are") + ". Call " +
             code((name.empty() ? "module" : name) +
                 (freezes ? ".requires_grad_(False)" : ".requires_grad_()")) +
