@@ -133,7 +133,7 @@ extern constexpr Rule rule = complete({
     .right = "if dist.get_rank() == 0:\n"
              "    torch.save(model.module.state_dict(), \"model.pt\")\n",
     .silent =
-        "Files named by the rank; saving under a condition that depends on the rank, or on something that is not known; programs that run on one rank; frameworks "
+        "Files that one rank makes before the others, who wait for it and find them there; files named by the rank; saving under a condition that depends on the rank, or on something that is not known; programs that run on one rank; frameworks "
         "that save by themselves.",
     .fix = "None: which rank saves, and what the others do meanwhile, is the program's choice.",
     .fix_kind = FixKind::none,

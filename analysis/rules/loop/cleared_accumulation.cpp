@@ -177,9 +177,9 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "loop/cleared-accumulation",
     .severity = Severity::warning,
-    .summary = "gradients are cleared before the backward where Accelerate accumulates them",
+    .summary = "gradients are cleared before each backward of those that one step accumulates",
     .why =
-        "An optimizer that Accelerate has prepared skips `step()` and `zero_grad()` inside `accelerator.accumulate(model)` until the last batch of a step. A `zero_grad()` in front of the backward is then skipped for the first batches, and made for the last one: it throws away what the others have accumulated, and the step is that of one batch.",
+        "A step that comes after a loop of backward passes is meant to see the sum of their gradients. Cleared in each iteration, only those of the last batch are left. An optimizer that Accelerate has prepared skips `step()` and `zero_grad()` inside `accelerator.accumulate(model)` until the last batch of a step. A `zero_grad()` in front of the backward is then skipped for the first batches, and made for the last one: it throws away what the others have accumulated, and the step is that of one batch.",
     .wrong = "with accelerator.accumulate(model):\n"
              "    optimizer.zero_grad()\n"
              "    loss = criterion(model(x), y)\n"
@@ -191,7 +191,7 @@ extern constexpr Rule rule = complete({
              "    optimizer.step()\n"
              "    optimizer.zero_grad()\n",
     .silent =
-        "`zero_grad()` after the step; accelerators that accumulate over one batch; regions without a backward or a step.",
+        "`zero_grad()` after the step, before the loop, or under a condition in it; loops after which another backward comes first; accelerators that accumulate over one batch; regions without a backward or a step.",
     .fix = "None: what else is cleared there may depend on its place.",
     .fix_kind = FixKind::none,
     .check = check,
