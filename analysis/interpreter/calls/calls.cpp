@@ -56,27 +56,80 @@ Arguments FunctionCalls::evaluate_arguments(const CallExpr& expr) {
 }
 
 namespace {
-// Of `x.flatten(start_dim=1)` the keyword tells what the unknown `x` is: the method of the library's class
-// that alone takes it. Absent: none does.
-Value told_by_keyword(Interpreter& run, const CallExpr& expr, Value function,
-    const std::function<Value(const Expr&)>& value_of) {
+// What the arguments of a method tell of an object of which nobody knows whether it is a tensor.
+struct ToldMethod {
+  Value method;          // of the tensor; absent: nothing is told
+  Value object;          // what it is called on
+  bool of_both = false;  // arrays of other libraries have it as well, and give the same shape
+};
+
+// `x.flatten(start_dim=1)`: no other library's arrays take the keyword.
+std::string_view told_by_keyword(const Library& library, std::string_view name, const CallExpr& expr) {
+  for (const Keyword& keyword : expr.keywords)
+    if (const auto path = library.presume_method(std::string(name) + " " + std::string(keyword.name.text()));
+        !path.empty())
+      return path;
+  return {};
+}
+
+// `x.transpose(1, 2)`, `x.repeat(1, n, 1)`: arrays take other numbers, or so many of no other matrix.
+std::string_view told_by_numbers(
+    Interpreter& run, std::string_view name, const Arguments& arguments, const values::TensorState* known) {
+  constexpr std::int64_t matrix = 2;  // dimensions: arrays of so many take the numbers in another sense
+  bool beyond = known && known->shape.dims.size() > static_cast<std::size_t>(matrix);
+  for (const Value& each : arguments.positional) {
+    const Value number = run.resolve(each);
+    if (!number.is(Kind::integer)) return {};
+    const auto at = run.symbols().value(number.integer());
+    beyond = beyond || (at && (*at >= matrix || *at < -matrix));
+  }
+  const std::string counted = std::string(name) + "(" + std::to_string(arguments.positional.size()) + ")";
+  const std::string_view path = run.library().presume_method(counted);
+  return path.empty() && beyond ? run.library().presume_method(counted + " beyond matrices") : path;
+}
+
+ToldMethod told_by_arguments(Interpreter& run, const CallExpr& expr, Value function,
+    const Arguments& arguments, const std::function<Value(const Expr&)>& value_of) {
   if (!function.is(Kind::unknown) || expr.function->kind != ExprKind::attribute) return {};
   const auto& access = as<AttributeExpr>(*expr.function);
   if (access.object->kind != ExprKind::name) return {};
-  for (const Keyword& keyword : expr.keywords) {
-    const std::string_view path = run.library().presume_method(
-        std::string(access.attribute.text()) + " " + std::string(keyword.name.text()));
-    if (path.empty()) continue;
-    const Value object = run.resolve(value_of(*access.object));
-    if (!object.is(Kind::unknown) ||
-        object.as<values::Unknown>()->attributes.find(Name(values::UnknownState::annotated)))
-      return {};
-    auto* bound = run.heap().make<values::Bound>();
-    bound->self = object;
-    bound->function = run.library_symbol(path);
-    return Value::of(Kind::bound, bound);
+  const std::string_view name = access.attribute.text();
+  const bool whole = !arguments.spread && expr.keywords.empty();
+  // Of most methods nothing is told: their objects are not looked at.
+  const std::string_view both = run.library().presume_method("both " + std::string(name));
+  std::string_view path = told_by_keyword(run.library(), name, expr);
+  if (path.empty() && !whole && both.empty()) return {};
+  ToldMethod told;
+  told.object = run.resolve(value_of(*access.object));
+  if (told.object.is(Kind::unknown) &&
+      told.object.as<values::Unknown>()->attributes.find(Name(values::UnknownState::annotated)))
+    return {};
+  Value seen = told.object;
+  if (seen.is(Kind::unknown)) seen = seen.as<values::Unknown>()->state.value;
+  const values::TensorState* known = seen.is(Kind::tensor) ? seen.as<values::Tensor>()->now() : nullptr;
+  if (!told.object.is(Kind::unknown) && (!known || !known->maybe_array)) return {};
+  if (path.empty() && whole) path = told_by_numbers(run, name, arguments, known);
+  if (path.empty() && known && known->maybe_array) {
+    path = both;
+    told.of_both = true;
   }
-  return {};
+  if (path.empty()) return {};
+  auto* bound = run.heap().make<values::Bound>();
+  bound->self = told.object;
+  bound->function = run.library_symbol(path);
+  told.method = Value::of(Kind::bound, bound);
+  return told;
+}
+
+// What both tensors and arrays do says not which of them it is.
+void leave_open(Interpreter& run, Value value) {
+  value = run.resolve(value);
+  if (value.is(Kind::unknown)) value = value.as<values::Unknown>()->state.value;
+  if (!value.is(Kind::tensor) || value.as<values::Tensor>()->now()->maybe_array) return;
+  values::TensorState state = *value.as<values::Tensor>()->now();
+  state.maybe_array = true;
+  run.heap().set(
+      value.as<values::Tensor>()->state, Value::of(Kind::state, run.heap().state(std::move(state))));
 }
 }  // namespace
 
@@ -98,9 +151,15 @@ Value FunctionCalls::evaluate_call(const CallExpr& expr) {
   Arguments arguments = evaluate_arguments(expr);
   run_.read_whole_ = read_around;
   if (run_.killed_) return heap().unseen("", run_.here(expr));
-  if (const Value told = told_by_keyword(
-          run_, expr, run_.resolve(function), [&](const Expr& object) { return run_.evaluate(object); }))
-    function = told;
+  const ToldMethod told = told_by_arguments(run_, expr, run_.resolve(function), arguments,
+      [&](const Expr& object) { return run_.evaluate(object); });
+  if (told.of_both) {
+    const Value made = run_.call(told.method, std::move(arguments), run_.here(expr), &expr);
+    leave_open(run_, told.object);
+    leave_open(run_, made);
+    return made;
+  }
+  if (told.method) function = told.method;
   const Value target = run_.resolve(function);
   if (target.is(Kind::library) && target.as<values::LibrarySymbol>()->path == "builtins.super" &&
       run_.frame_->function) {
