@@ -110,7 +110,9 @@ bool has_words(const Record& record, const Turn& turn) {
 
 // The sides of branches on which the mistake's operation meets what it follows and what it spoils, beside
 // those that it stands on itself; none if there are none, or one of them has no words.
-std::vector<Turn> way_to(const Record& record, const OrderViolation& violation) {
+// `is_same` of a turn: the operation is as wrong on the other side, where another object takes its place.
+std::vector<Turn> way_to(
+    const Record& record, const OrderViolation& violation, const std::function<bool(const Turn&)>& is_same) {
   const auto turns_of = [&](const OperationEvent* event) -> const std::vector<Turn>* {
     for (const TrainingEvent& each : violation.training_root->all)
       if (each.event == event) return &each.turns;
@@ -129,8 +131,9 @@ std::vector<Turn> way_to(const Record& record, const OrderViolation& violation) 
     const bool beyond = std::any_of(
         theirs->begin(), theirs->end(), [&](const Turn& turn) { return !among(turn, *own); });
     // What stands under a condition of its own may have another name for the same.
-    if (beyond &&
-        std::any_of(own->begin(), own->end(), [&](const Turn& turn) { return !among(turn, *theirs); }))
+    if (beyond && std::any_of(own->begin(), own->end(), [&](const Turn& turn) {
+          return !among(turn, *theirs) && !is_same(turn);
+        }))
       return {};
     for (const Turn& turn : *theirs) {
       if (among(turn, *own) || among(turn, found)) continue;
@@ -282,6 +285,25 @@ bool are_equivalent(
     return feeds(training_root, a, as_value(optimizer)) == feeds(training_root, b, as_value(optimizer));
   });
 }
+// Is there an operation on each way through the block, and is each of them so?
+bool is_all(const Walk& walk, const Block& block, const std::function<bool(const OperationEvent&)>& is) {
+  bool any = false;
+  for (const Event* event : block.events) {
+    if (event->kind == EventKind::branch) {
+      const auto& branch = static_cast<const BranchEvent&>(*event);
+      if (!is_all(walk, branch.yes, is) || !is_all(walk, branch.no, is)) return false;
+      any = true;
+    } else if (event->kind == EventKind::operation) {
+      const auto& operation = static_cast<const OperationEvent&>(*event);
+      if (!walk.wanted(operation)) continue;
+      if (!is(operation)) return false;
+      any = true;
+    } else if (event->kind != EventKind::problem) {
+      return false;
+    }
+  }
+  return any;
+}
 const OperationEvent* single(const TrainingRoot& training_root, const Walk& walk, const BranchEvent& branch) {
   const OperationEvent *yes = single(training_root, walk, branch.yes),
                        *no = single(training_root, walk, branch.no);
@@ -369,7 +391,14 @@ void Training::find_violations(const TrainingRoot& training_root) {
         if (violation.on_path.empty()) continue;
       } else if (entry.wrong != part.reached.at(key.first)) {
         if (entry.first_way != part.together(violation)) continue;
-        violation.on_path = way_to(record_, violation);
+        violation.on_path = way_to(record_, violation, [&](const Turn& turn) {
+          if (turn.branch->place != violation.event->place) return false;
+          return is_all(
+              walk, turn.yes ? turn.branch->no : turn.branch->yes, [&](const OperationEvent& other) {
+                return other.row == violation.event->row &&
+                    (violation.kind != ViolationKind::plain_backward || common.is_plain(other));
+              });
+        });
         if (violation.on_path.empty()) continue;
       }
       violations_.push_back(violation);
