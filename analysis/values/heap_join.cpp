@@ -390,7 +390,7 @@ Value Heap::merge(Value a, Value b, Sharing how) {
   }
   const Value made = unknown_of_both(*this, a, b, how);
   // 0 and what was added up from tensors are numbers.
-  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (is_read_number(a) || is_read_number(b));
+  made.as<Unknown>()->is_number = is_number(a) && is_number(b) && (may_be_read(a) || may_be_read(b));
   made.as<Unknown>()->is_real = is_float(a) && is_float(b);
   if (a.is(Kind::unknown) && b.is(Kind::unknown))
     keep_common(*this, *a.as<Unknown>(), *b.as<Unknown>(), *made.as<Unknown>());

@@ -66,6 +66,11 @@ bool turns_out_float(const Unknown& unknown) {
 bool is_read_number(Value value) {
   return on_all_sides(value, [](Value side) { return unknown(side) && unknown(side)->is_number; });
 }
+bool may_be_read(Value value) {
+  if (value.is(Kind::choice))
+    return may_be_read(value.as<Choice>()->yes) || may_be_read(value.as<Choice>()->no);
+  return unknown(value) && unknown(value)->is_number;
+}
 bool is_float(Value value) {
   return on_all_sides(value,
       [](Value side) { return side.is(Kind::real) || (unknown(side) && turns_out_float(*unknown(side))); });

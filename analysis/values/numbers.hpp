@@ -9,6 +9,7 @@ namespace stepzero::values {
 
 // A number that was read from a tensor.
 bool is_read_number(Value value);
+bool may_be_read(Value value);  // the same of one side of a choice
 // What was taken for a size by a layer, or calculated from such, is found to be a number when it is asked.
 bool is_float(Value value);
 bool is_number(Value value);

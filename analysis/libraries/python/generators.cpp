@@ -3,6 +3,7 @@
 
 #include "libraries/table/table.hpp"
 #include "values/kept.hpp"
+#include "values/numbers.hpp"
 
 namespace stepzero::libraries {
 
@@ -66,21 +67,37 @@ bool is_plain(Value value) {
   return value.is(Kind::unknown) || value.is(Kind::integer) || value.is(Kind::string) ||
       value.is(Kind::real) || value.is(Kind::boolean) || value.is(Kind::choice);
 }
+// One of which only the kind is known: an integer, a float, a number of either kind.
+Value another_like(Call& call, Value any, Sharing sharing, bool among_others) {
+  auto& heap = call.run.heap();
+  // One that stands alone is named after what it is assigned to.
+  if (any.is(Kind::integer) && among_others) {
+    symbolic::AtomInfo info;
+    info.sharing = sharing;
+    return Value::of(call.run.symbols().fresh(info));
+  }
+  const Value made = sharing == Sharing::unseen ? heap.unseen("", call.place)
+                                                : heap.unknown("", sharing, call.place);
+  auto* unknown = made.as<values::Unknown>();
+  unknown->is_real = values::is_float(any);
+  unknown->is_number = values::is_number(any);
+  return made;
+}
 // Any one of a sequence, where chance says which: what all of them are like.
-Value any_drawn(Call& call) {
+Value any_drawn(Call& call, bool among_others) {
   const auto sharing = sharing_drawn(call);
   const Value from = call.run.resolve(call.at(0));
   const Value any = from.is(Kind::list) || from.is(Kind::tuple) ? call.run.element(from, call.place)
                                                                 : Value{};
   if (any && !is_plain(any)) return any;
-  return sharing
-      ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(from)), call.place)
-      : call.run.heap().unseen("", call.place);
+  return another_like(call, call.run.resolve(any),
+      sharing ? symbolic::mix(*sharing, call.run.heap().sharing(from)) : Sharing::unseen, among_others);
 }
+Value one_drawn(Call& call) { return any_drawn(call, false); }
 // So many of them; `k`: the place of the argument that says how many.
 template <std::size_t k> Value several_drawn(Call& call) {
   const Int count = call.spread ? nullptr : call.run.to_int(call.run.resolve(call.at(k)));
-  return call.run.heap().open_list(any_drawn(call), count);
+  return call.run.heap().open_list(any_drawn(call, true), count);
 }
 // The list as before, in an order that is drawn.
 Value shuffled(Call& call) {
@@ -95,9 +112,8 @@ Value shuffled(Call& call) {
   for (const Value& item : state.items)
     any = any ? call.run.heap().merge(any, item, sharing.value_or(Sharing::unseen)) : item;
   if (is_plain(any))
-    any = sharing
-        ? call.run.heap().unknown("", symbolic::mix(*sharing, call.run.heap().sharing(any)), call.place)
-        : call.run.heap().unseen("", call.place);
+    any = another_like(call, call.run.resolve(any),
+        sharing ? symbolic::mix(*sharing, call.run.heap().sharing(any)) : Sharing::unseen, true);
   state.items.clear();
   state.open = true;
   state.rest = any;
@@ -135,11 +151,11 @@ std::vector<Row> generator_rows() {
           "random.Random"),
       row("random.Random.randint", method, "a, b", integer_drawn<true>),
       row("random.Random.randrange", method, "start, stop=None, step=None", integer_drawn<false>),
-      row("random.Random.choice", method, "seq", any_drawn),
+      row("random.Random.choice", method, "seq", one_drawn),
       row("random.Random.choices", method, "population, weights=None, *, cum_weights=None, k=1",
           several_drawn<3>),
       row("random.Random.sample", method, "population, k, *, counts=None", several_drawn<1>),
-      row("random.choice", function, "seq", any_drawn),
+      row("random.choice", function, "seq", one_drawn),
       row("random.choices", function, "population, weights=None, *, cum_weights=None, k=1", several_drawn<3>),
       row("random.sample", function, "population, k, *, counts=None", several_drawn<1>),
       row("random.Random.shuffle", method, "x", shuffled),

@@ -3,6 +3,7 @@
 #include "rules/attention/masks.hpp"
 #include "rules/attention/scores.hpp"
 #include "rules/rule.hpp"
+#include "rules/source.hpp"
 #include "rules/training/training.hpp"
 
 #include <algorithm>
@@ -51,6 +52,14 @@ std::optional<Hidden> hidden_in(const Record& record, const Producer& softmax) {
   return std::nullopt;
 }
 
+// What stands above the diagonal is left: the future, and for the last position nothing. Or what stands below
+// it: the past, and for the first nothing, which only infinity cannot bear.
+bool hides_a_row(const Record& record, const Hidden& hidden) {
+  if (hidden.where.lower) return hidden.where.diagonal >= 0;
+  return hidden.where.diagonal <= 0 && hidden.with_infinity && !program_says(record, "nan_to_num") &&
+      !program_says(record, "isnan");
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::softmax)) {
@@ -59,14 +68,15 @@ void check(const Record& record, Report& report) {
         over->front() + 1 != each.state->shape.dims.size())
       continue;
     const auto hidden = hidden_in(record, *each.made);
-    // What stands above the diagonal is left: the future, and for the last position nothing.
-    if (!hidden || !hidden->where.lower || hidden->where.diagonal < 0 || !once(hidden->filled->born))
-      continue;
+    if (!hidden || !hides_a_row(record, *hidden) || !once(hidden->filled->born)) continue;
+    const bool first = !hidden->where.lower;
     Finding* finding = report.add(Severity::warning, hidden->filled->born, hidden->filled->calls,
-        std::string(
-            "This hides each position itself and all before it, and leaves what comes after: the last position has nothing left") +
+        std::string("This hides each position itself and all ") +
+            (first ? "after it: the first position has nothing left"
+                   : "before it, and leaves what comes after: the last position has nothing left") +
             (hidden->with_infinity ? ", and its softmax is NaN" : "") +
-            ". A causal mask hides what comes after: fill where the lower triangle is 0.");
+            (first ? ". A causal mask leaves a position itself: begin the triangle above the diagonal, with `diagonal=1`."
+                   : ". A causal mask hides what comes after: fill where the lower triangle is 0."));
     if (finding) report.relate(*finding, hidden->where.made->born, "the triangle is made here");
   }
 }
@@ -76,15 +86,15 @@ void check(const Record& record, Report& report) {
 extern constexpr Rule rule = complete({
     .id = "attention/masked-rows",
     .severity = Severity::warning,
-    .summary = "a triangular mask hides the past instead of the future",
+    .summary = "a triangular mask hides the past instead of the future, or all of a row",
     .why =
-        "`tril(ones)` is 1 where a position may look: at itself and what came before. Filled with -inf where it is 1, the scores keep only what comes after. The loss of a language model falls at once, since it sees the token that it is to predict, and the last row is -inf throughout: NaN.",
+        "`tril(ones)` is 1 where a position may look: at itself and what came before. Filled with -inf where it is 1, the scores keep only what comes after. The loss of a language model falls at once, since it sees the token that it is to predict, and the last row is -inf throughout: NaN. A mask of `triu(ones)` without `diagonal=1` hides a position from itself as well, and its first row is NaN.",
     .wrong = "mask = torch.tril(torch.ones(t, t))\n"
              "weights = scores.masked_fill(mask == 1, float(\"-inf\")).softmax(dim=-1)\n",
     .right = "mask = torch.tril(torch.ones(t, t))\n"
              "weights = scores.masked_fill(mask == 0, float(\"-inf\")).softmax(dim=-1)\n",
     .silent =
-        "Strict masks, which hide a position from itself, too; masks that are not square; masks that are combined with others.",
+        "Strict masks of finite numbers, which hide a position from itself, too, and those of programs that look for NaN; masks that are not square; masks that are combined with others.",
     .fix = "None: the comparison or the triangle may be the wrong way around.",
     .fix_kind = FixKind::none,
     .check = check,

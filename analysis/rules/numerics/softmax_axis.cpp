@@ -176,7 +176,7 @@ void check(const Record& record, Report& report) {
     return;
   visit_operations(record, with_operation(Operation::loss),
       [&](const OperationEvent& operation) { rule.look_at_loss(operation); });
-  for (const OpSemantics by : {OpSemantics::place_of_largest, OpSemantics::largest})
+  for (const OpSemantics by : {OpSemantics::place_of_largest, OpSemantics::largest, OpSemantics::chosen})
     for (const Origin& each : provenance.of_semantics(by)) rule.look_at_largest(each);
   for (const Attention& each : attentions(record)) rule.look_at_attention(each);
   for (const Origin& each : provenance.of_semantics(OpSemantics::sum)) rule.look_at_pooling(each);

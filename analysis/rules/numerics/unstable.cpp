@@ -97,6 +97,63 @@ bool stays_small(const Record& record, const TensorState* state, int depth = 0) 
   return carries(by) && stays_small(record, input(*state->made), depth + 1);
 }
 
+// Differences of all pairs of the rows of one tensor: those of a row with itself are 0.
+bool are_pairs_of_one(const TensorState* difference) {
+  if (semantics(difference) != OpSemantics::sub || inputs(*difference->made).size() != 2) return false;
+  const TensorState *one = input(*difference->made, 0), *other = input(*difference->made, 1);
+  return one && other && identity(one) != identity(other) && semantics(one) == OpSemantics::rearranged &&
+      semantics(other) == OpSemantics::rearranged && identity(source_of(one)) == identity(source_of(other));
+}
+
+void find_roots_of_zeros(const Record& record, Report& report, Once& once) {
+  for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::sqrt)) {
+    if (each.state->requires_grad != Known::yes) continue;
+    const TensorState* from = input(*each.made);
+    if (!from || !from->made) continue;
+    const OpSemantics by = semantics(from);
+    const auto least = by == OpSemantics::bounded ? number(record, argument(*from->made, "min"))
+                                                  : std::nullopt;
+    std::string zeros;
+    if (by == OpSemantics::not_negative || (by == OpSemantics::bounded && least && *least == 0)) {
+      zeros = code(text_of(record, *from->made)) + " makes zeros";
+    } else if (by == OpSemantics::sum) {
+      const TensorState* squares = input(*from->made);
+      if (!squares || !squares->made) continue;
+      const bool squared = semantics(squares) == OpSemantics::square ||
+          (semantics(squares) == OpSemantics::power &&
+              number(record, argument(*squares->made, "exponent")) == 2);
+      if (squared && are_pairs_of_one(input(*squares->made)))
+        zeros = "the distance of each row from itself is 0";
+    }
+    if (zeros.empty() || !once(each.made->born)) continue;
+    report.add(Severity::warning, each.made->born, each.made->calls,
+        "The gradient of a square root is inf at 0, and " + zeros +
+            ": what flows back from there is nan. Add a small number under the root.");
+  }
+}
+
+// where(x > 0, x.sqrt(), 0): the gradient goes through the root of those that were not chosen as well, and
+// 0 times inf is nan.
+void find_unchosen(const Record& record, Report& report, Once& once) {
+  for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::where)) {
+    const TensorState* condition = input(*each.made, 0);
+    if (semantics(condition) != OpSemantics::ordered || each.state->requires_grad == Known::no) continue;
+    const void* compared = identity(source_of(input(*condition->made)));
+    for (std::size_t side = 1; side <= 2; ++side) {
+      const TensorState* chosen = input(*each.made, side);
+      const OpSemantics by = semantics(chosen);
+      if ((by != OpSemantics::sqrt && by != OpSemantics::log && by != OpSemantics::inverse_sqrt) ||
+          chosen->requires_grad != Known::yes || !compared ||
+          identity(source_of(input(*chosen->made))) != compared || !once(each.made->born))
+        continue;
+      Finding* finding = report.add(Severity::warning, each.made->born, each.made->calls,
+          "`where` leaves out the values of " + code(text_of(record, *chosen->made)) +
+              ", but their gradient flows all the same: inf times 0 is nan. Choose what goes into it instead, so that it is never 0.");
+      if (finding) report.relate(*finding, chosen->made->born, "its gradient is inf at 0");
+    }
+  }
+}
+
 void check(const Record& record, Report& report) {
   const Provenance& provenance = Provenance::of(record);
   Once once;
@@ -162,20 +219,8 @@ void check(const Record& record, Report& report) {
             "This is a softmax that overflows: exp gives inf above 88 in float32 and above 11 in float16, and inf / inf is nan. Use `torch.softmax`, which subtracts the largest number first."))
       report.relate(*finding, above->made->born, "exp is taken here");
   }
-  for (const Origin& each : provenance.of_semantics(OpSemantics::sqrt)) {
-    if (each.state->requires_grad != Known::yes) continue;
-    const TensorState* from = input(*each.made);
-    if (!from || !from->made) continue;
-    const OpSemantics by = semantics(from);
-    const auto least = by == OpSemantics::bounded ? number(record, argument(*from->made, "min"))
-                                                  : std::nullopt;
-    if (!(by == OpSemantics::not_negative || (by == OpSemantics::bounded && least && *least == 0)) ||
-        !once(each.made->born))
-      continue;
-    report.add(Severity::warning, each.made->born, each.made->calls,
-        "The gradient of a square root is inf at 0, and " + code(text_of(record, *from->made)) +
-            " makes zeros: what flows back from there is nan. Add a small number under the root.");
-  }
+  find_roots_of_zeros(record, report, once);
+  find_unchosen(record, report, once);
   for (const Origin& each : provenance.of_semantics(OpSemantics::div)) {
     const TensorState *above = input(*each.made, 0), *below = input(*each.made, 1);
     if (!above || semantics(below) != OpSemantics::norm || each.state->requires_grad != Known::yes) continue;
@@ -192,7 +237,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "a formula that overflows or divides by zero in floating point",
     .why =
-        "log(softmax(x)) is -inf where a probability rounds to 0. exp(x) / exp(x).sum() is nan once x passes 88. The gradient of sqrt is inf at 0, and 0 · inf is nan. A vector divided by its "
+        "log(softmax(x)) is -inf where a probability rounds to 0. exp(x) / exp(x).sum() is nan once x passes 88. The gradient of sqrt is inf at 0, and 0 · inf is nan: of all distances in a batch those of each row from itself are 0, and `where` chooses values, not gradients. A vector divided by its "
         "norm is nan where the vector is 0. Each of these runs for hours before the first such number comes along; PyTorch has a function that computes the same safely.",
     .wrong = "loss = -torch.log(F.softmax(logits, dim=-1)).gather(1, y)\n",
     .right = "loss = -F.log_softmax(logits, dim=-1).gather(1, y)\n",
