@@ -165,6 +165,10 @@ static bool lies_on_cpu(Runtime& run, Value module, int depth = 0) {
   if (module.is(Kind::choice) && depth < values::most_choices)
     return lies_on_cpu(run, module.as<values::Choice>()->yes, depth + 1) &&
         lies_on_cpu(run, module.as<values::Choice>()->no, depth + 1);
+  // What derives from something that is not seen was perhaps moved by a method of that.
+  if (module.is(Kind::instance) && module.as<Instance>()->cls && module.as<Instance>()->cls->open &&
+      !run.is_a(module, run.library().types().module))
+    return false;
   Flattened parts;
   parts.add(run, module);
   return parts.on_cpu;

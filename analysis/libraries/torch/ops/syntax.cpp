@@ -330,6 +330,12 @@ Unpacking::Parts Unpacking::of_unknown_shape() {
     if (learned.shape.dims.size() > names.size()) {
       // A program that has asked for their number means other calls than this one here.
       if (value.as<values::Unknown>()->attributes.find(Name(values::UnknownState::len))) return std::nullopt;
+      // What it was computed from was different on two paths, and with it perhaps the other operand: the rank
+      // that this one gives it is that of one of them.
+      if (state->made && std::ranges::any_of(state->made->states, [](const TensorState* from) {
+            return from && from->either && !from->shape.ndim_known;
+          }))
+        return std::nullopt;
       return refuse(why<Reason::unpack_at_least>(learned.shape.dims.size(), names.size()));
     }
     learned.shape.ndim_known = true;
