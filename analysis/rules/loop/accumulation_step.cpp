@@ -1,5 +1,6 @@
 // loop/accumulation-step: gradients are accumulated over several batches, and the sum, the moment of the step
 // or the last batches are wrong.
+#include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/absent.hpp"
@@ -50,10 +51,27 @@ void divide(const Record& record, const Report& report, const OperationEvent& ba
   finding.fixes.push_back(std::move(fix));
 }
 
+// Where the mean of a batch is made that is a term of the loss; null if none is known.
+const values::Origin* mean_in(const values::TensorState* loss, int depth = 0) {
+  constexpr int longest_sum = 8;  // terms
+  if (!loss || depth > longest_sum) return nullptr;
+  if (loss->mean) return loss->mean;
+  if (!loss->made && loss->either) {
+    const values::Origin* one = mean_in(loss->either->one, depth + 1);
+    return one && mean_in(loss->either->other, depth + 1) ? one : nullptr;
+  }
+  const bool scaled = loss->made && loss->made->row->operation == Operation::scale;
+  if (!scaled && semantics(loss) != OpSemantics::add) return nullptr;
+  for (const values::TensorState* term : inputs(*loss->made))
+    if (const values::Origin* found = mean_in(term, depth + 1)) return found;
+  return nullptr;
+}
+
 bool look_at_sum(const Record& record, Report& report, const Window& window, Once& once) {
   const OperationEvent& backward = *window.backward->event;
   const values::TensorState* loss = backward.self_state();
-  if (!loss || !loss->mean || !once(backward.place)) return false;
+  const values::Origin* mean = mean_in(loss);
+  if (!mean || !once(backward.place)) return false;
   Finding* finding = report.add(Severity::warning, backward.place, backward.calls,
       "The gradients of " + in_words(record, window) +
           " batches add up before each step, and each is the gradient of a mean: together they are " +
@@ -61,7 +79,7 @@ bool look_at_sum(const Record& record, Report& report, const Window& window, Onc
           " times as large as those of one large batch. Divide the loss by " + size_words(record, window) +
           ".");
   if (!finding) return false;
-  report.relate(*finding, loss->mean->place, "the mean over one batch");
+  report.relate(*finding, mean->place, "the mean over one batch");
   report.relate(*finding, gate_place(window), "the optimizer steps only now and then");
   if (size_text(record, window) != "n") divide(record, report, backward, size_text(record, window), *finding);
   return true;

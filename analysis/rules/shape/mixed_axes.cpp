@@ -205,10 +205,33 @@ bool may_be_pooled_to_one(const Record& record, const TensorState& first, std::s
       [&](const Dim& dim) { return !record.symbols.value(dim.size); });
 }
 
+// `x.view(x.size(0), x.size(2), x.size(1))`: all sizes of the tensor itself, in another order than it has
+// them.
+bool exchanges_own_sizes(const TensorState& before, const Shape& to) {
+  std::vector<Int> own;
+  const auto& sizes = before.shape.ndim_known ? before.shape.dims : before.first;
+  for (const Dim& dim : sizes) own.push_back(dim.size);
+  if (own.size() < 3 || own.size() != to.dims.size() || std::ranges::find(own, nullptr) != own.end())
+    return false;
+  bool same = true;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    if (std::ranges::count(own, own[i]) != 1) return false;
+    if (std::ranges::none_of(to.dims, [&](const Dim& dim) { return dim.size == own[i]; })) return false;
+    same = same && own[i] == to.dims[i].size;
+  }
+  return !same;
+}
+
 void check(const Record& record, Report& report) {
   Once once;
   for (const Origin& each : Provenance::of(record).of_semantics(OpSemantics::rearranged)) {
     const TensorState* before = input(*each.made);
+    if (before && !before->shape.ndim_known && is_known(each.state->shape) && !before->poisoned &&
+        exchanges_own_sizes(*before, each.state->shape) && once(each.made->born))
+      report.add(Severity::warning, each.made->born, each.made->calls,
+          "This gives the tensor its own sizes in another order, " +
+              code(values::shape_text(record.symbols, each.state->shape)) +
+              ", but the elements keep theirs, so each row then holds parts of several. Move the dimensions with `transpose` or `permute`.");
     if (!before || !is_known(before->shape) || !is_known(each.state->shape) ||
         before->shape.dims.size() < 3 || each.state->poisoned || before->poisoned)
       continue;
