@@ -195,6 +195,11 @@ FunctionSet refuted(const Record& before, const Record& displayed, const interpr
   return wrong;
 }
 
+void forget_displayed(Run& run) {
+  run.displayed.reset();
+  run.without_words.reset();
+}
+
 const Record* run_to_show(Run& run, const program::Sources& sources, const std::string& path,
     const interpreter::Limits& limits, const std::function<void(Run&, const interpreter::Limits&)>& begin,
     int left, const FunctionSet& mistaken) {
@@ -205,13 +210,13 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
       return !one.second.open && (before == run.given->end() || before->second.open);
     });
     if (!more || left == 0) {
-      run.displayed.reset();
+      forget_displayed(run);
       return &run.record;
     }
     for (const auto& [key, sizes] : *run.given)
       if (!sizes.open || !given.contains(key)) given[key] = sizes;
   }
-  std::shared_ptr<Run>& displayed = run.displayed;
+  std::shared_ptr<Run>& displayed = mistaken.empty() ? run.displayed : run.without_words;
   if (displayed && (!same_given(*displayed->given, given) || !displayed->sources.agrees(sources, path)))
     displayed.reset();
   if (displayed) {
@@ -226,9 +231,13 @@ const Record* run_to_show(Run& run, const program::Sources& sources, const std::
     begin(*displayed, to_show);
   }
   // What fails only as the words have it is not as they say.
-  if (mistaken.empty())
-    if (const FunctionSet wrong = refuted(run.record, displayed->record, *displayed->given); !wrong.empty())
+  if (mistaken.empty()) {
+    if (const FunctionSet wrong = refuted(run.record, displayed->record, *displayed->given); !wrong.empty()) {
+      forget_displayed(*displayed);
       return run_to_show(run, sources, path, limits, begin, left, wrong);
+    }
+    run.without_words.reset();
+  }
   const bool whole = (!displayed->record.out_of_budget || run.record.out_of_budget) &&
       !displayed->record.cancelled;
   if (!whole) return run.given ? &run.record : nullptr;

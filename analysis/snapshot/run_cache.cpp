@@ -62,6 +62,17 @@ bool RunCache::is_bloated() const {
   return run_ && run_->record.events.size() > times * run_->fresh_events + few;
 }
 
+namespace {
+
+void rest_displayed(Run& run, const std::function<bool(Run&)>& rest) {
+  for (std::shared_ptr<Run>* each : {&run.displayed, &run.without_words}) {
+    if (*each && !rest(**each)) each->reset();
+    if (*each) rest_displayed(**each, rest);
+  }
+}
+
+}  // namespace
+
 void RunCache::keep(std::unique_ptr<Run> run) {
   const auto rest = [](Run& each) {
     each.record.on_statements = nullptr;
@@ -80,8 +91,7 @@ void RunCache::keep(std::unique_ptr<Run> run) {
     run_->standing = std::move(run->standing);
     return;
   }
-  for (Run* each = run.get(); each; each = each->displayed.get())
-    if (each->displayed && !rest(*each->displayed)) each->displayed.reset();
+  rest_displayed(*run, rest);
   if (run->by_defaults && !rest(*run->by_defaults)) run->by_defaults.reset();
   const auto rest_ranks = [&](Run& each) {
     std::erase_if(each.ranks, [&](const auto& known) { return !known.second || !rest(*known.second); });

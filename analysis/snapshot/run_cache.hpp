@@ -56,9 +56,10 @@ struct Run {
   std::shared_ptr<Run> by_defaults;  // the same file where the command line gives nothing
   std::vector<std::shared_ptr<LaunchedRun>> launched;  // the same file as scripts launch it
   std::unique_ptr<interpreter::AllGiven> given;        // of a run to be shown: what its parameters begin with
-  std::shared_ptr<Run> displayed;  // the same file to be shown, begun with what this run found
-  StandingFindings standing;       // what the last analysis that came to its end said
-  std::string told;                // the last analysis came to its end: what it was asked for, as a text
+  std::shared_ptr<Run> displayed;      // the same file to be shown, begun with what this run found
+  std::shared_ptr<Run> without_words;  // the same, without what some functions' words say: that it refuted
+  StandingFindings standing;           // what the last analysis that came to its end said
+  std::string told;                    // the last analysis came to its end: what it was asked for, as a text
 };
 
 }  // namespace stepzero::snapshot

@@ -490,7 +490,7 @@ private:
         result_.footprint = std::make_shared<footprint::Footprint>(std::move(made));
     result_.facts.shrink_to_fit();
     // Kept for the next edit where there was one before: most files that are opened are only read.
-    if (!again_) run_->displayed.reset();
+    if (!again_) run_->displayed = run_->without_words = nullptr;
   }
   // The ranks' own runs heed the flag of a cancelled analysis, too: what they left is not the whole then.
   void collect_schedules() {

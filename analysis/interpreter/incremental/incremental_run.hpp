@@ -35,6 +35,9 @@ public:
   Unit* unit() const { return unit_; }                      // the unit that runs
   std::uint64_t part_begin() const { return part_begin_; }  // of what runs: the heap's clock
   void begin_root_run(RootRun run);
+  // What the root does from here on is the same for any number of steps left, from `least` to `most`.
+  void note_steps_left(std::uint64_t least, std::uint64_t most);
+  std::uint64_t steps_of_root(std::uint64_t begin) const;  // that a root which begins after so many may take
   // Runs what shows the edit of one function, tells it, and takes it back: the run then goes on as if this
   // had not been.
   void run_focus();
@@ -91,6 +94,10 @@ private:
   bool begins_equally(
       const Unit& unit, const std::vector<bool>& condition) const;  // as it did when it was run
   bool stands(const Unit& unit, const std::vector<bool>& condition) const;
+  void note_steps_taken(RootRun& run) const;  // it has ended
+  bool allows(
+      const RootRun& run, std::uint64_t begin) const;  // are as many steps left there as it is good for?
+  bool allows(const Unit& unit) const;
   // Of a class: runs the methods again that ran a changed body, in their places, and takes over the others.
   // False: what they do to each other is not as it was, or not known, and nothing was done.
   bool run_methods_again(Unit& unit, values::Class& cls);

@@ -244,6 +244,15 @@ bool IncrementalRun::run_methods_again(Unit& unit, values::Class& cls) {
       if (all) again.emplace(i, std::move(*one));
     }
   });
+  // Those that are longer or shorter than before move the others.
+  std::uint64_t at = begin;
+  const auto allowed = [&](const RootRun& run) { return allows(run, std::exchange(at, at + run.steps)); };
+  for (std::size_t i = 0; i < unit.root_runs.size() && all;) {
+    const auto fresh = again.find(i);
+    all = fresh == again.end() ? allowed(unit.root_runs[i])
+                               : std::ranges::all_of(fresh->second.runs, allowed);
+    i = fresh == again.end() ? i + 1 : unit.end_of_group(i);
+  }
   if (!all) {
     forget_reached(reached);
     return false;

@@ -281,6 +281,7 @@ void IncrementalRun::begin_root_run(RootRun run) {
   run.switched = switched();
   record_.out_of_budget = false;  // of the root that begins
   doubts_before_root_ = symbols().doubts();
+  run.allowance = steps_of_root(run.begin);
   unit_->root_runs.push_back(std::move(run));
 }
 
@@ -292,6 +293,7 @@ void IncrementalRun::end_root_run() {
   run.doubtful = symbols().doubts() != doubts_before_root_;
   run.switched_after = switched();
   run.cut = record_.out_of_budget;
+  note_steps_taken(run);
 }
 
 Switched IncrementalRun::switched() const {
@@ -471,14 +473,12 @@ bool IncrementalRun::run_again(
 }
 
 bool IncrementalRun::begins_equally(const Unit& unit, const std::vector<bool>& condition) const {
-  const bool fits = unit.begin == record_.steps ||
-      std::max(unit.begin, record_.steps) + unit.steps + run_.limits_.root_steps <= run_.limits_.steps;
-  return fits && unit.condition == condition && unit.device_before == run_.default_device_set_ &&
+  return unit.condition == condition && unit.device_before == run_.default_device_set_ &&
       (!unit.built || same_built_runs(unit.built_before, unit.built_runs, run_.roots_->built_runs_));
 }
 
 bool IncrementalRun::stands(const Unit& unit, const std::vector<bool>& condition) const {
-  return begins_equally(unit, condition) && !differs(unit);
+  return begins_equally(unit, condition) && allows(unit) && !differs(unit);
 }
 
 void IncrementalRun::take_over(Unit& unit) {
@@ -500,8 +500,10 @@ void IncrementalRun::take_over(Unit& unit) {
     record_.facts[i].root = static_cast<std::uint32_t>(record_.facts[i].root - old_root + unit.roots[0]);
   unit.facts[0] = begin;
   unit.facts[1] = record_.facts.size();
-  for (const RootRun& run : unit.root_runs)
+  for (RootRun& run : unit.root_runs) {
     for (const FunctionStmt* stmt : run.executed) note_reached(stmt);
+    run.begin = record_.steps + (run.begin - unit.begin);
+  }
   unit.begin = record_.steps;
   unit.built_before = run_.roots_->built_runs_;
   record_.steps += unit.steps;

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -108,8 +109,11 @@ struct RootRun {
   std::size_t numbers = 0;          // where it begins among those: see Replay
   values::Writes writes, writes_after;
   Switched switched, switched_after;
-  bool doubtful = false;  // it left an equality open that defaults may decide
-  bool cut = false;       // it ran out of steps
+  bool doubtful = false;        // it left an equality open that defaults may decide
+  bool cut = false;             // it ran out of steps
+  std::uint64_t allowance = 0;  // the steps that it might have taken
+  std::uint64_t least = 0,
+                most = std::numeric_limits<std::uint64_t>::max();  // it is the same with any of these
 };
 
 // A function that nobody calls, or a class with its methods, run on symbols: from what the statements left.

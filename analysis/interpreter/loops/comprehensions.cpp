@@ -1,6 +1,7 @@
 // Comprehensions and generator expressions: element by element where those are known, else as a loop that
 // fills what it makes.
 #include "interpreter/expressions/iterables.hpp"
+#include "interpreter/incremental/incremental_run.hpp"
 #include "interpreter/loops/equal_iterations.hpp"
 #include "interpreter/loops/loop_runner.hpp"
 #include "interpreter/loops/loop_shape.hpp"
@@ -142,6 +143,7 @@ private:
   void run_known(std::size_t level, Value iterable, const std::vector<Value>& known, bool certain);
   void run_any(std::size_t level, Value iterable);
   void note_share(std::size_t at);
+  void note_part(std::uint64_t others, bool enough, std::uint64_t begin);
   void leave_read(Value iterator);
   void add_element(bool certain);
   bool takes_its_own(Value item, Cond condition) const;
@@ -346,14 +348,24 @@ bool LoopRunner::Comprehension::makes_equal(std::size_t events, values::Mark bef
   });
 }
 
+// Of the steps that were left at `begin`, a part is or is not enough for all others.
+void LoopRunner::Comprehension::note_part(std::uint64_t others, bool enough, std::uint64_t begin) {
+  const std::uint64_t taken = run.record_.steps - begin, needed = others * elements_share;
+  const std::uint64_t left = needed - std::min(needed, taken);
+  if (enough)
+    run.incremental_->note_steps_left(left, RunState::unlimited_steps);
+  else
+    run.incremental_->note_steps_left(0, left - std::min<std::uint64_t>(left, 1));
+}
+
 void LoopRunner::Comprehension::run_known(
     std::size_t level, Value iterable, const std::vector<Value>& known, bool certain) {
   const bool equivalent = may_be_equivalent(level, known.size());
   const bool equal = certain && are_equal_elements(level, known);
   const bool counted = run.record_.conditions.contains(values::RecordCondition::counted);
   const std::uint64_t made_each = counted ? counted_equal_steps : equal_steps;
-  const std::uint64_t part = (run.step_limit_ - std::min(run.step_limit_, run.record_.steps)) /
-      elements_share;
+  const std::uint64_t begin = run.record_.steps,
+                      part = (run.step_limit_ - std::min(run.step_limit_, begin)) / elements_share;
   const std::uint64_t budget = counted ? std::min(counted_elements_steps, part) : part;
   for (std::size_t i = 0; i < known.size(); ++i) {
     const std::uint64_t from = run.record_.steps;
@@ -370,7 +382,9 @@ void LoopRunner::Comprehension::run_known(
         return;
       }
       // Any one stands for those that come.
-      if ((run.record_.steps - from) * (known.size() - 1) > budget) return run_any(level, iterable);
+      const std::uint64_t others = (run.record_.steps - from) * (known.size() - 1);
+      if (!counted || others <= counted_elements_steps) note_part(others, others <= part, begin);
+      if (others > budget) return run_any(level, iterable);
     }
     if (equal && items.size() == i + 1 && makes_equal(events, mark)) {
       const auto& made = *run.resolve(items.back()).as<values::Tensor>();

@@ -380,13 +380,18 @@ std::optional<Flow> LoopRunner::ForLoop::unrolled() {
   // What an early exit leaves in an iterator is not known.
   const auto whole = is_iterator ? *values::Heap::list_state(iterable) : values::ListState{};
   if (is_iterator) run.heap().set_list(iterable, {});
-  const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
+  const auto share_up_to = [&](std::uint64_t most) {
+    const std::uint64_t left = run.step_limit_ - std::min(run.step_limit_, run.record_.steps);
+    const bool all = left / unroll_share >= most;
+    run.incremental_->note_steps_left(
+        all ? most * unroll_share : left, all ? RunState::unlimited_steps : left);
+    return all ? most : left / unroll_share;
+  };
   const std::uint64_t budget = run.loops_->building() ? unroll_steps_building
       : iterable.is(Kind::range)
-      ? std::min(run.dry_runs_ > 0 ? unroll_steps_dry_range : unroll_steps_range, left / unroll_share)
-      : run.record_.conditions.contains(values::RecordCondition::counted)
-      ? std::min(unroll_steps_counted, left / unroll_share)
-      : unroll_steps_list;
+      ? share_up_to(run.dry_runs_ > 0 ? unroll_steps_dry_range : unroll_steps_range)
+      : run.record_.conditions.contains(values::RecordCondition::counted) ? share_up_to(unroll_steps_counted)
+                                                                          : unroll_steps_list;
   if (run.loops_->run_unrolled(stmt, *items, budget, flow)) return flow;
   if (is_iterator) run.heap().set_list(iterable, whole);
   if (items->size() > 1) first = run.resolve(items->front());

@@ -361,7 +361,7 @@ Root& RootRunner::begin_root(
   run.of_built = of_built;
   run_.incremental_->begin_root_run(std::move(run));
   run_.block_ = &root.block;
-  run_.step_limit_ = std::min(run_.limits_.steps, record_.steps + run_.limits_.root_steps);
+  run_.step_limit_ = record_.steps + run_.incremental_->steps_of_root(record_.steps);
   return root;
 }
 
