@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace stepzero::rules {
 
@@ -368,13 +371,24 @@ bool fits(const Hint& hint, std::string_view name) {
   return false;
 }
 
+// The hints of each meaning.
+std::span<const Hint* const> hints_of(Says what) {
+  static const auto all = [] {
+    std::map<Says, std::vector<const Hint*>> found;
+    for (const Hint& hint : hints) found[hint.what].push_back(&hint);
+    return found;
+  }();
+  const auto found = all.find(what);
+  return found == all.end() ? std::span<const Hint* const>() : found->second;
+}
+
 }  // namespace
 
 bool says(std::string_view name, Says what) {
   std::string lower(name);
   std::ranges::transform(
       lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return std::ranges::any_of(hints, [&](const Hint& hint) { return hint.what == what && fits(hint, lower); });
+  return std::ranges::any_of(hints_of(what), [&](const Hint* hint) { return fits(*hint, lower); });
 }
 
 namespace {

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 
 namespace stepzero::rules::loop::epoch_mean {
 
@@ -23,21 +24,26 @@ using values::Kind;
 
 namespace {
 
-// Values of expressions, by their place.
+// Values of expressions, by their place. Put in order when it is first asked: most files add up no losses.
 class Seen {
 public:
-  explicit Seen(const Record& record) {
-    for (const Fact& fact : record.facts)
-      if (fact.role == Fact::Role::expression)
-        facts_[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}].push_back(&fact);
-  }
+  explicit Seen(const Record& record) : record_(record) {}
   std::vector<const Fact*> at(std::uint32_t chunk, const Expr& expr) const {
-    const auto found = facts_.find({chunk, expr.span.begin, expr.span.end});
-    return found == facts_.end() ? std::vector<const Fact*>{} : found->second;
+    if (!facts_) put_in_order();
+    const auto found = facts_->find({chunk, expr.span.begin, expr.span.end});
+    return found == facts_->end() ? std::vector<const Fact*>{} : found->second;
   }
 
 private:
-  std::map<std::array<std::uint32_t, 3>, std::vector<const Fact*>> facts_;
+  void put_in_order() const {
+    auto& facts = facts_.emplace();
+    for (const Fact& fact : record_.facts)
+      if (fact.role == Fact::Role::expression)
+        facts[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}].push_back(&fact);
+  }
+
+  const Record& record_;
+  mutable std::optional<std::map<std::array<std::uint32_t, 3>, std::vector<const Fact*>>> facts_;
 };
 
 // `loss.item()`, `float(loss)`: the tensor; null if it is something else.

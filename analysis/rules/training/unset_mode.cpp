@@ -59,34 +59,46 @@ UnsetModes::UnsetModes(const Record& record) : record_(record) {
     parts.add(operation.self);
     evaluated_.insert(parts.found.begin(), parts.found.end());
   });
+}
+
+UnsetModes::Written::Written(const Record& record) {
   for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
-    const ChunkOf& chunk = record.chunks[i];
-    if (!chunk.statement()) continue;
-    for_each_expression(*chunk.chunk->stmt, [&](const Expr& expr) {
+    const Stmt* const stmt = record.chunks[i].statement();
+    if (!stmt) continue;
+    std::vector<const FunctionStmt*> functions;  // an inner one after those around it
+    for_each_statement(*stmt, [&](const Stmt& each) {
+      if (each.kind == StmtKind::function) functions.push_back(&as<FunctionStmt>(each));
+    });
+    for_each_expression(*stmt, [&](const Expr& expr) {
       if (expr.kind != ExprKind::call) return;
-      const auto& call = as<CallExpr>(expr);
-      const FunctionStmt* function = function_around(record, {i, expr.span});
-      if (call.function->kind == ExprKind::name)
-        called_.emplace_back(as<NameExpr>(*call.function).id.text(), function);
-      if (call.function->kind != ExprKind::attribute) return;
-      ModeCall mode = mode_of(call);
-      mode.object = record.text({i, as<AttributeExpr>(*call.function).object->span});
-      // `model.eval()` is no call of a method `eval` beside it.
-      if ((!mode.trains && !mode.evaluates) || mode.object == "self")
-        called_.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
-      if (!mode.trains && !mode.evaluates) return;
-      mode.place = {i, expr.span};
-      mode.function = function;
-      calls_.push_back(mode);
+      const auto around = std::find_if(functions.rbegin(), functions.rend(),
+          [&](const FunctionStmt* each) { return each->span.holds(expr.span); });
+      add(record, i, as<CallExpr>(expr), around == functions.rend() ? nullptr : *around);
     });
   }
 }
 
+void UnsetModes::Written::add(
+    const Record& record, std::uint32_t chunk, const CallExpr& call, const FunctionStmt* function) {
+  if (call.function->kind == ExprKind::name)
+    called.emplace_back(as<NameExpr>(*call.function).id.text(), function);
+  if (call.function->kind != ExprKind::attribute) return;
+  ModeCall mode = mode_of(call);
+  mode.object = record.text({chunk, as<AttributeExpr>(*call.function).object->span});
+  // `model.eval()` is no call of a method `eval` beside it.
+  if ((!mode.trains && !mode.evaluates) || mode.object == "self")
+    called.emplace_back(as<AttributeExpr>(*call.function).attribute.text(), function);
+  if (!mode.trains && !mode.evaluates) return;
+  mode.place = {chunk, call.span};
+  mode.function = function;
+  modes.push_back(mode);
+}
+
 bool UnsetModes::callers_set(const FunctionStmt& function) const {
-  return std::ranges::any_of(called_, [&](const auto& each) {
+  return std::ranges::any_of(written().called, [&](const auto& each) {
     return each.first == function.name.text() && each.second != &function &&
-        std::ranges::any_of(
-            calls_, [&](const ModeCall& call) { return call.evaluates && call.function == each.second; });
+        std::ranges::any_of(written().modes,
+            [&](const ModeCall& call) { return call.evaluates && call.function == each.second; });
   });
 }
 
@@ -117,7 +129,7 @@ const ModeCall* UnsetModes::trained_elsewhere(const Evaluation& evaluation) cons
   // What a helper with such a name does, it may do to the mode.
   if (model.empty() || names(stmt, Says::setting_mode)) return nullptr;
   const ModeCall* trained = nullptr;
-  for (const ModeCall& call : calls_) {
+  for (const ModeCall& call : written().modes) {
     if (call.function == &stmt && call.evaluates) return nullptr;
     if (!call.trains || call.object != model || !record_.in_file(call.place)) continue;
     const bool after = call.function == &stmt && call.place.chunk == forward.place.chunk &&
@@ -150,7 +162,8 @@ bool UnsetModes::left_to_callers(const Evaluation& evaluation) const {
   const std::string model = called_text(record_, forward);
   const bool given = std::ranges::any_of(
       function->parameters->list, [&](const Parameter& parameter) { return parameter.name.text() == model; });
-  const bool sets = std::ranges::any_of(calls_, [&](const ModeCall& call) { return call.function == &stmt; });
+  const bool sets = std::ranges::any_of(
+      written().modes, [&](const ModeCall& call) { return call.function == &stmt; });
   // What is given the model may set its mode.
   bool handed = false;
   for_each_expression(stmt, [&](const Expr& expr) {
@@ -176,7 +189,7 @@ LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
         std::ranges::any_of(function->parameters->list,
             [&](const Parameter& parameter) { return parameter.name.text() == name; });
   };
-  if (std::ranges::any_of(calls_, [&](const ModeCall& call) {
+  if (std::ranges::any_of(written().modes, [&](const ModeCall& call) {
         return record_.in_file(call.place) &&
             !(call.object != model && is_parameter(call.object) && is_parameter(model));
       }))
@@ -184,7 +197,7 @@ LoadedWeights UnsetModes::loaded_here(const Evaluation& evaluation) const {
   if (function && function->stmt && callers_set(*function->stmt)) return {};
   // A helper in another file may set the mode where it loads.
   const auto sets_modes = [&](Place place) {
-    return std::ranges::any_of(calls_,
+    return std::ranges::any_of(written().modes,
         [&](const ModeCall& call) { return record_.chunk(call.place).path == record_.chunk(place).path; });
   };
   for (const auto& [object, load] : loads_)

@@ -3,6 +3,8 @@
 
 #include "rules/training/evaluation.hpp"
 
+#include <optional>
+
 namespace stepzero::rules {
 
 // A call of train() or eval() that the file holds.
@@ -40,13 +42,25 @@ public:
   bool left_to_callers(const Evaluation& evaluation) const;
 
 private:
+  // The calls that are written in the files.
+  struct Written {
+    explicit Written(const Record& record);
+    void add(const Record& record, std::uint32_t chunk, const syntax::CallExpr& call,
+        const syntax::FunctionStmt* function);
+    std::vector<ModeCall> modes;
+    std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
+        called;  // by which name, in which function
+  };
+  // Read when it is first asked: most files evaluate nothing.
+  const Written& written() const {
+    if (!written_) written_.emplace(record_);
+    return *written_;
+  }
   bool callers_set(const syntax::FunctionStmt& function) const;
   const Record& record_;
   std::set<const Object*> evaluated_;
-  std::vector<ModeCall> calls_;
   std::map<const Object*, LoadedWeights> loads_;  // into which object, or which it is
-  std::vector<std::pair<std::string_view, const syntax::FunctionStmt*>>
-      called_;  // by which name, in which function
+  mutable std::optional<Written> written_;
 };
 
 }  // namespace stepzero::rules
