@@ -179,6 +179,7 @@ void IncrementalRun::end_item(const values::Scope& globals) {
       item.bound.push_back(found->first);
     else if (is_outside_write(*slot, value) && !is_left_by_import(*slot)) {
       item.meddled = true;
+      item.outside.emplace_back(slot, value);
       replay_.meddled = replay_.meddled || !replay_.is_of_statements(*slot);
     }
   }

@@ -75,6 +75,7 @@ struct ItemRun {
   bool pure = false;                // and it did nothing else
   bool ran_code = false;            // of a function: a decorator's
   bool meddled = false;             // it wrote to something that is neither its own nor a global of the file
+  std::vector<std::pair<values::Slot*, values::Value>> outside;  // that, and what was there before it
 };
 
 // How the program accounts for gradients by itself: see Interpreter::note_gradients.

@@ -7,12 +7,44 @@
 #include "interpreter/statements/module_loader.hpp"
 
 #include <algorithm>
+#include <deque>
+#include <map>
 #include <utility>
+#include <vector>
 
 namespace stepzero::interpreter {
 
 using namespace syntax;
 using values::Kind;
+
+namespace {
+
+// What statements from `begin` on wrote to things that are not the file's is as it was before them until it
+// is put back: the code that runs meanwhile, a decorator's, finds what it found then.
+class WithoutOutsideWrites {
+public:
+  WithoutOutsideWrites(const std::deque<ItemRun>& items, std::size_t begin) {
+    for (std::size_t i = items.size(); i-- > begin;)
+      for (const auto& [slot, value] : items[i].outside) {
+        now_.emplace_back(slot, slot->value);
+        slot->value = value;
+        then_[slot] = value;
+      }
+  }
+  // False: something was written to it.
+  bool put_back() {
+    const bool same = std::ranges::all_of(
+        then_, [](const auto& each) { return each.first->value == each.second; });
+    for (auto each = now_.rbegin(); each != now_.rend(); ++each) each->first->value = each->second;
+    return same;
+  }
+
+private:
+  std::vector<std::pair<values::Slot*, values::Value>> now_;
+  std::map<values::Slot*, values::Value> then_;
+};
+
+}  // namespace
 
 void IncrementalRun::forget_facts(const std::unordered_set<std::uint32_t>& of_chunks) {
   if (!of_chunks.empty())
@@ -31,9 +63,8 @@ bool IncrementalRun::fits_in_place(
     return std::find(item.bound.begin(), item.bound.end(), name) != item.bound.end();
   };
   const bool others_do_more = others([&](std::size_t i) { return i >= old_last && !items[i].pure; });
-  const bool others_meddle = others([&](std::size_t i) { return i >= old_last && items[i].meddled; });
   for (const ItemRun& item : made) {
-    if (!item.pure || item.used.all || (item.ran_code && others_meddle)) return false;
+    if (!item.pure || item.used.all) return false;
     // What it read then is what it reads now.
     for (const Name name : item.used.names) {
       if (std::any_of(made.begin(), made.end(), [&](const ItemRun& each) { return binds(each, name); }))
@@ -121,12 +152,13 @@ bool IncrementalRun::run_in_place(ModuleRun& run_of, const std::shared_ptr<const
   all.functions = run_.function_order_.size();
   all.classes = run_.classes_.size();
   all.events = record_.roots.front()->block.events.size();
+  WithoutOutsideWrites as_then(items, old_last);
   std::deque<ItemRun> standing = std::exchange(items, {});
   run_.following_ = true;
   run_.loader_->run_items(run_of, module, first, last);
   run_.following_ = false;
   std::deque<ItemRun> made = std::exchange(items, std::move(standing));
-  if (!fits_in_place(run_of, made, first, old_last)) return false;
+  if (!as_then.put_back() || !fits_in_place(run_of, made, first, old_last)) return false;
   put_in_place(made, first, old_last, all);
   return true;
 }
