@@ -189,7 +189,8 @@ Provenance::Provenance(const Record& record) {
     if (fact.tensor) {
       add(fact.tensor);
       if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::attribute)
-        names_.try_emplace(identity(fact.tensor), record.text(fact.place));
+        if (const auto [name, is_new] = names_.try_emplace(identity(fact.tensor)); is_new)
+          name->second = record.text(fact.place);
     } else {
       add_value(add_value, fact.value, 0);
     }
@@ -200,7 +201,13 @@ Provenance::Provenance(const Record& record) {
   for (std::size_t i = 0; i < all_.size(); ++i)
     if (const Producer* made = all_[i].made)
       for (const TensorState* source : inputs(*made)) add(source);
-  for (const Origin& each : all_) by_semantics_[semantics(each.state)].push_back(each);
+  std::unordered_map<const values::Row*, OpSemantics> known;  // of a row: most operators are met many times
+  for (const Origin& each : all_) {
+    const values::Row* const row = each.state->made ? each.state->made->row : nullptr;
+    const auto [found, is_new] = known.try_emplace(row);
+    if (is_new) found->second = semantics(each.state);
+    by_semantics_[found->second].push_back(each);
+  }
 }
 
 const std::vector<Origin>& Provenance::of_semantics(OpSemantics wanted) const {

@@ -12,6 +12,7 @@
 #include "values/shape_text.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace stepzero::rules::loop::missing_step {
 
@@ -77,9 +78,15 @@ bool is_stepped_elsewhere(const Record& record, const Training& training, const 
 // as the others are: also in a function that is called once per step.
 void look_at_siblings(const Record& record, Report& report, const Training& training,
     const TrainingRoot& training_root, OnceHere& once) {
+  if (training_root.optimizers.size() < 2) return;
   const auto own = [&](const TrainingEvent& each, Operation operation, const Object* optimizer) {
     return each.event->row->operation == operation && each.event->self.object() == optimizer;
   };
+  // Of each optimizer the last step in each call, by its number.
+  std::map<const Object*, std::map<const CallSite*, std::size_t>> steps_of;
+  for (std::size_t at = 0; at < training_root.all.size(); ++at)
+    if (const OperationEvent& event = *training_root.all[at].event; stepped_optimizer(event).object())
+      steps_of[stepped_optimizer(event).object()][event.calls] = at;
   for (std::size_t at = 0; at < training_root.all.size(); ++at) {
     const TrainingEvent& backward = training_root.all[at];
     if (backward.event->row->operation != Operation::backward) continue;
@@ -87,17 +94,14 @@ void look_at_siblings(const Record& record, Report& report, const Training& trai
     const TrainingEvent* clearing = nullptr;
     for (const Object* optimizer : training_root.optimizers) {
       if (feeds(training_root, *backward.event, as_value(optimizer)) != Answer::yes) continue;
+      if (const auto steps = steps_of.find(optimizer); steps != steps_of.end()) {
+        const auto last = steps->second.find(backward.event->calls);
+        if (last != steps->second.end() && last->second >= at) stepped = optimizer;
+        continue;
+      }
       const auto cleared = std::ranges::find_if(training_root.all,
           [&](const TrainingEvent& each) { return own(each, Operation::zero_grad, optimizer); });
-      const bool steps = std::ranges::any_of(training_root.all,
-          [&](const TrainingEvent& each) { return stepped_optimizer(*each.event).object() == optimizer; });
-      const bool after = std::any_of(training_root.all.begin() + static_cast<std::ptrdiff_t>(at),
-          training_root.all.end(), [&](const TrainingEvent& each) {
-            return stepped_optimizer(*each.event).object() == optimizer &&
-                each.event->calls == backward.event->calls;
-          });
-      if (after) stepped = optimizer;
-      if (!steps && cleared != training_root.all.end() && cleared->event->calls == backward.event->calls &&
+      if (cleared != training_root.all.end() && cleared->event->calls == backward.event->calls &&
           cleared->turns.size() == backward.turns.size() && !training_root.presumed.contains(optimizer) &&
           !escapes(record, training_root, optimizer, nullptr)) {
         left = optimizer;
