@@ -117,15 +117,26 @@ bool begins_as_none(Value before, Value end) {
       (tuple && !tuple->items.empty() &&
           std::ranges::all_of(tuple->items, [](Value item) { return item.is(Kind::tensor); }));
 }
+// A sum that begins as a number, to which each iteration adds a tensor: the accuracies of batches. One with a
+// history is another matter: it grows.
+bool begins_as_number(Value before, Value end) {
+  if (!before.is(Kind::integer) && !before.is(Kind::real)) return false;
+  if (!end.is(Kind::tensor) || end.as<values::Tensor>()->role != values::TensorRole::plain) return false;
+  const values::TensorState& state = *end.as<values::Tensor>()->now();
+  return state.shape.ndim_known && state.requires_grad == values::Known::no && state.graph.empty() &&
+      !state.poisoned;
+}
+bool begins_otherwise(Value before, Value end) {
+  return begins_as_none(before, end) || begins_as_number(before, end);
+}
 constexpr std::string_view some_iteration = "?";  // the condition that there was an iteration before
 // The head's value of such a thing; null: it is none.
-const values::Choice* begun_as_none(const symbolic::Context& symbols, Value head) {
+const values::Choice* begun_otherwise(const symbolic::Context& symbols, Value head) {
   if (!head.is(Kind::choice)) return nullptr;
   const auto* choice = head.as<values::Choice>();
-  const bool is_head = choice->no.is(Kind::none) &&
-      symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
+  const bool is_head = symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
       symbols.text(choice->condition) == some_iteration;
-  return is_head && begins_as_none(choice->no, choice->yes) ? choice : nullptr;
+  return is_head && begins_otherwise(choice->no, choice->yes) ? choice : nullptr;
 }
 
 // What an iteration leaves of such a thing: where it left the head's value alone because that was something,
@@ -331,7 +342,7 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   for (const auto& [slot, left] : ends_) {
     const Value before = slot->value;
     Value end = run_.loops_->without_made(left, mark.clock);
-    const auto* later = begun_as_none(run_.symbols(), before);
+    const auto* later = begun_otherwise(run_.symbols(), before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
     // A key that no iteration had before is one of this iteration: `d[i] = x`. No other asks for it.
     const bool of_iteration = before.is(Kind::unknown) &&
@@ -339,14 +350,15 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if ((widened_.contains(slot) && run_.loops_->covers(later ? later->yes : before, end)) ||
         only_poisoned(before, end) || of_iteration)
       continue;
-    Value wide = begins_as_none(before, end) ? end : either_object(run_, later ? later->yes : before, end);
+    const bool begins = !later && begins_otherwise(before, end);
+    Value wide = begins ? end : either_object(run_, later ? later->yes : before, end);
     if (!wide) wide = heap().join_states(later ? later->yes : before, end, nullptr, carried_sharing_);
     wide = without_own_sizes(heap(), as_of_several(run_, before, wide, mark.clock));
     if (wide == (later ? later->yes : before)) continue;
-    if (later || begins_as_none(before, end))
+    if (later || begins)
       wide = heap().choose(
           later ? later->condition : run_.symbols().opaque(std::string(some_iteration), carried_sharing_),
-          wide, Value::none());
+          wide, later ? later->no : before);
     forgive(heap(), before, wide);
     if (run_.loops_->building() && (wide.is(Kind::integer) || wide.is(Kind::unknown)))
       wide = run_.loops_->any_of_wide(wide);
