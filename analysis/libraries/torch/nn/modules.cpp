@@ -5,6 +5,7 @@
 #include "interpreter/record.hpp"
 #include "libraries/torch/nn/module_calls.hpp"
 #include "libraries/torch/nn/states.hpp"
+#include "syntax/walk.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 
@@ -176,8 +177,25 @@ template <bool with_names> Value modules(Call& call) {
   return listed(call, tree.list, tree.complete,
       [&](const Part& part) { return with_names ? named(call, part) : part.module; });
 }
+// `layers._modules.items()`: is the dict there only read? Other parts may be put into one that is handed on.
+bool is_only_read(const interpreter::Record& record, values::Place dict) {
+  constexpr std::string_view reading[] = {"items", "keys", "values", "get"};
+  const syntax::Stmt* root = record.chunk(dict).statement();
+  bool found = false;
+  if (root)
+    syntax::for_each_expression(*root, [&](const syntax::Expr& expr) {
+      if (expr.kind != syntax::ExprKind::call) return;
+      const syntax::Expr& callee = *syntax::as<syntax::CallExpr>(expr).function;
+      if (callee.kind != syntax::ExprKind::attribute) return;
+      const auto& method = syntax::as<syntax::AttributeExpr>(callee);
+      found = found ||
+          (method.object->span == dict.span &&
+              std::ranges::find(reading, method.attribute.text()) != std::end(reading));
+    });
+  return found;
+}
 Value parts_dict(Call& call) {
-  lose_dtypes(call.run, call.self);  // other parts may be put into it
+  if (!is_only_read(call.run.record(), call.place)) lose_dtypes(call.run, call.self);
   const Parts parts = parts_of(call.run, object(call));
   std::vector<std::pair<Value, Value>> items;
   items.reserve(parts.list.size());
