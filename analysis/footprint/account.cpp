@@ -3,7 +3,6 @@
 #include "footprint/order.hpp"
 #include "footprint/reparametrized.hpp"
 #include "footprint/zero.hpp"
-#include "syntax/walk.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
 
@@ -79,6 +78,7 @@ Account::Account(const Record& record, const Options& options, const Record* nam
     if (fact.role == interpreter::Fact::Role::assignment || fact.role == interpreter::Fact::Role::attribute ||
         fact.role == interpreter::Fact::Role::expression)
       values_.push_back(fact.value);
+  leave_gone_out();
   for (const Instance* model : models_of(record_, values_))
     if (!was_replaced(*model)) add_model(*model);
   leave_views_out();
@@ -177,57 +177,6 @@ void Account::look(const OperationEvent& event, const LoopEvent* loop, bool alwa
   }
   same->earlier.push_back(same->event);
   *same = {&event, loop, nullptr, same->times + 1, std::move(same->earlier)};
-}
-
-namespace {
-// The innermost class or function whose body the place is in; null: none.
-const syntax::Stmt* around(const Record& record, values::Place place, syntax::StmtKind kind) {
-  const syntax::Stmt* root = record.chunk(place).statement();
-  const syntax::Stmt* found = nullptr;
-  if (root)
-    syntax::for_each_statement(*root, [&](const syntax::Stmt& stmt) {
-      if (stmt.kind == kind && stmt.span.holds(place.span)) found = &stmt;
-    });
-  return found;
-}
-
-// The functions in which the run is at that moment.
-void add_running(
-    const Record& record, const OperationEvent& event, std::unordered_set<const syntax::Stmt*>& running) {
-  running.insert(around(record, event.place, syntax::StmtKind::function));
-  for (const interpreter::CallSite* site = event.calls; site; site = site->outer)
-    running.insert(around(record, site->place, syntax::StmtKind::function));
-}
-}  // namespace
-
-// A module that the program only ever had as a part of another one, which has something else there now.
-bool Account::was_replaced(const Instance& model) {
-  if (!replaced_) {
-    replaced_.emplace();
-    std::unordered_set<const syntax::Stmt*> classes;  // of modules
-    for (const Value& value : values_)
-      if (const Value object = decided(record_, value); is_module(object) && object.as<Instance>()->cls)
-        for (const values::Class* each : object.as<Instance>()->cls->order) classes.insert(each->stmt);
-    // Names of functions that have returned hold nothing, nor does a name hold what it was before.
-    std::unordered_set<const syntax::Stmt*> running{nullptr};
-    for (const Backward& backward : backwards_) add_running(record_, *backward.event, running);
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, const Instance*> named;
-    for (const interpreter::Fact& fact : record_.facts) {
-      const Value value = decided(record_, fact.value);
-      if (!is_module(value)) continue;
-      if (fact.role == interpreter::Fact::Role::attribute &&
-          classes.contains(around(record_, fact.place, syntax::StmtKind::class_)))
-        replaced_->insert(value.as<Instance>());
-      else if (fact.role == interpreter::Fact::Role::assignment &&
-          running.contains(around(record_, fact.place, syntax::StmtKind::function)))
-        named[{fact.place.chunk, fact.place.span.begin, fact.place.span.end}] = value.as<Instance>();
-    }
-    for (const auto& [place, module] : named) replaced_->erase(module);
-    for (const Backward& backward : backwards_)
-      for (const values::Object* source : backward.event->self_state()->graph)
-        if (const auto* module = dynamic_cast<const Instance*>(source)) replaced_->erase(module);
-  }
-  return replaced_->contains(&model);
 }
 
 void Account::add_model(const Instance& model) {

@@ -89,6 +89,7 @@ public:
 
 private:
   void look(const interpreter::OperationEvent& event, const interpreter::LoopEvent* loop, bool always);
+  void leave_gone_out();
   void add_model(const Instance& model);
   void leave_views_out();
   void count(ModelAccount& made);

@@ -232,6 +232,12 @@ Value keep_settings(Call& call) {
   return {};
 }
 
+// Transforms are modules without tensors.
+Value transform_init(Call& call) {
+  keep(call, values::ContainerState::complete, call.run.heap().boolean(true));
+  return keep_settings(call);
+}
+
 struct Transform {
   std::string_view names;  // by spaces
   std::string_view signature;
@@ -455,7 +461,8 @@ std::vector<Row> picture_rows() {
   for (const Transform& one : transforms)
     each(one.names, [&](std::string_view name) {
       const std::string_view package = "torchvision.transforms.", base = one.is_module ? module_class : "";
-      rows.push_back(row(path(package, name), class_, one.signature, keep_settings, base));
+      rows.push_back(row(
+          path(package, name), class_, one.signature, one.is_module ? transform_init : keep_settings, base));
       for (const std::string_view method_name : {".__call__", ".forward"})
         rows.push_back(row(path(package, name, method_name), method, "img, *more, **options", one.apply));
     });
