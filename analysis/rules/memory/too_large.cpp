@@ -57,8 +57,8 @@ Certain certain(const Account& account, const StepAccount& step, const footprint
 }
 
 std::string parts_text(const Certain& sum, const std::string& optimizer) {
-  return "parameters (" + bytes_text(sum.parameters) + "), their gradients (" + bytes_text(sum.gradients) +
-      ")" +
+  return "parameters (" + bytes_text(sum.parameters) + ")" +
+      (sum.gradients ? ", their gradients (" + bytes_text(sum.gradients) + ")" : "") +
       (sum.state ? " and the state of " + values::code(optimizer) + " (" + bytes_text(sum.state) + ")" : "");
 }
 

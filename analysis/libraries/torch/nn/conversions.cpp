@@ -134,7 +134,12 @@ template <Dtype dtype> Value to_dtype_of(Call& call) {
 template <bool copies> Value to(Call& call) {
   Conversion wanted;
   wanted.copies = copies;
-  const auto is_device = [](Value side) { return side.is(Kind::device) || side.is(Kind::string); };
+  // A text of which only the beginning is known, as of `f"cuda:{rank}"`, can name nothing but a device.
+  const auto is_text = [](Value side) { return !interpreter::beginning_of(side).empty(); };
+  const auto is_device = [&](Value given) {
+    const Value side = call.run.resolve(given);
+    return side.is(Kind::device) || side.is(Kind::string) || side.is(Kind::integer) || is_text(side);
+  };
   // Where memory is counted, and nothing is told of mistakes, it is taken for what it nearly always is.
   const bool counted = call.run.record().conditions.contains(values::RecordCondition::counted);
   const auto look = [&](Value value) {
@@ -178,7 +183,7 @@ template <bool copies> Value to(Call& call) {
       wanted.changes_device = true;
       wanted.device = values::device_named(call.run.heap(), value);
       if (!wanted.device) wanted.device = interpreter::presumed_device(call.run, value);
-      if (wanted.device) return;
+      if (wanted.device || is_text(value)) return;
       if (value.is(Kind::unknown)) {
         const std::string_view name = value.as<values::Unknown>()->name;
         if (counted || name.find("dev") != std::string_view::npos ||

@@ -227,7 +227,7 @@ void convert(Op& op, TensorState& state, Value value) {
     state.device = chosen;
   } else if (const values::Device* presumed = interpreter::presumed_device(op.run, value)) {
     state.device = presumed;
-  } else if (called(value, "device") ||
+  } else if (called(value, "device") || !interpreter::beginning_of(value).empty() ||  // f"cuda:{rank}"
       op.run.record().conditions.contains(values::RecordCondition::counted)) {
     state.device = nullptr;
   } else if (called(value, "dtype")) {
