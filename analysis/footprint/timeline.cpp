@@ -64,17 +64,17 @@ public:
     if (standing_.copy_gradients_stay) now_ += number(standing_.copy_gradients);
     for (const Storage& storage : inputs_) make(blocks_.at(storage));
     // What the names of the loop still have of the iteration before.
-    for (auto& [storage, block] : blocks_)
-      if ((block.held_by_name || (standing_.graph_stays && block.savers > 0)) && !block.alive)
-        block.left = true, now_ += block.number;
+    for (StorageLife* block : in_order_)
+      if ((block->held_by_name || (standing_.graph_stays && block->savers > 0)) && !block->alive)
+        block->left = true, now_ += block->number;
     forward();
     now_ += number(standing_.gradients_kept) - number(standing_.gradients_before);
     in_backward_ = true;
     backward();
     // The optimizer, once all gradients are there. What has a name is there still.
     Bytes named, waiting;
-    for (const auto& [storage, block] : blocks_)
-      if (block.alive) (block.savers > 0 ? waiting : named).add(s_, block.bytes);
+    for (const StorageLife* block : in_order_)
+      if (block->alive) (block->savers > 0 ? waiting : named).add(s_, block->bytes);
     const Bytes& leaves = leaf_gradients_;
     if (const std::int64_t then = base + number(named) + number(waiting) + number(standing_.gradients) +
             number(leaves) + number(standing_.copy_gradients) + number(standing_.temporary);
@@ -154,7 +154,7 @@ private:
         for (const TensorState* result : nodes[i].results)
           if (const auto found = blocks_.find(graph_.storage(*result)); found != blocks_.end())
             found->second.held_by_name = true;
-    for (auto& [storage, block] : blocks_) block.number = number(block.bytes);
+    for (StorageLife* block : in_order_) block->number = number(block->bytes);
   }
 
   static std::string name_of(const Saved& saved, const Producer& made) {
@@ -177,7 +177,11 @@ private:
     return options_.device == Device::cuda && state.device && state.device->text == "cpu";
   }
 
-  StorageLife& block_of(const Storage& storage) { return blocks_[storage]; }
+  StorageLife& block_of(const Storage& storage) {
+    const auto [at, is_new] = blocks_.try_emplace(storage);
+    if (is_new) in_order_.push_back(&at->second);
+    return at->second;
+  }
 
   // Where the loss has a name, the tensors with which its history begins have their gradients as long.
   bool keeps_leaves() const { return !timed_.empty() && timed_.back().is_named; }
@@ -203,8 +207,8 @@ private:
   void forward() {
     const auto& nodes = graph_.nodes();
     std::map<std::size_t, std::vector<StorageLife*>> ends;
-    for (auto& [storage, block] : blocks_)
-      if (!block.savers) ends[block.last_use].push_back(&block);
+    for (StorageLife* block : in_order_)
+      if (!block->savers) ends[block->last_use].push_back(block);
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       for (const Storage& storage : made_[i]) make(blocks_.at(storage));
       look("forward", nodes[i].made->born);
@@ -214,8 +218,8 @@ private:
       for (const Storage& storage : made_[i])
         if (StorageLife& block = blocks_.at(storage); block.left) block.left = false, now_ -= block.number;
     }
-    for (auto& [storage, block] : blocks_)
-      if (block.left) block.left = false, now_ -= block.number;
+    for (StorageLife* block : in_order_)
+      if (block->left) block->left = false, now_ -= block->number;
     now_ -= std::exchange(leaves_left_, 0);
   }
 
@@ -332,11 +336,11 @@ private:
     standing_parts();
     for (const auto& [what, bytes] : standing_.during) part(what, {}, bytes);
     std::map<std::pair<std::uint32_t, std::uint32_t>, Peak::Part> lines;
-    for (const auto& [storage, block] : blocks_) {
-      if (!block.alive) continue;
-      Peak::Part& line = lines[{block.place.chunk, block.place.span.begin}];
-      if (line.what.empty()) line = {std::string(block.what), block.place, {}, 0};
-      line.bytes.add(s_, block.bytes);
+    for (const StorageLife* block : in_order_) {
+      if (!block->alive) continue;
+      Peak::Part& line = lines[{block->place.chunk, block->place.span.begin}];
+      if (line.what.empty()) line = {std::string(block->what), block->place, {}, 0};
+      line.bytes.add(s_, block->bytes);
       ++line.count;
     }
     for (auto& [at, line] : lines) part(std::move(line.what), line.place, line.bytes, line.count);
@@ -357,8 +361,8 @@ private:
     part(of_leaves, {}, of_tensors);
     if (standing_.copy_gradients_stay) part(of_copies, {}, standing_.copy_gradients);
     Bytes left;
-    for (const auto& [storage, block] : blocks_)
-      if (block.left) left.add(s_, block.bytes);
+    for (const StorageLife* block : in_order_)
+      if (block->left) left.add(s_, block->bytes);
     part("results of the step before", {}, left);
   }
 
@@ -377,6 +381,7 @@ private:
   const Options& options_;
   symbolic::Context& s_;
   std::unordered_map<Storage, StorageLife, StorageHash> blocks_;
+  std::vector<StorageLife*> in_order_;  // of these, as the step comes to them: the same in every run
   std::unordered_map<std::size_t, std::vector<Storage>> made_;  // by the operation that makes them
   std::vector<Storage> inputs_;
   std::vector<Gradient> gradients_;
