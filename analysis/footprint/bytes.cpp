@@ -17,7 +17,7 @@ void Bytes::add(symbolic::Context& s, Int size, std::int64_t times) {
   if (!terms_.empty()) {
     const Int sum = s.add(terms_.back(), term);
     // A sum that grew too large is an atom of its own.
-    if (const auto* atom = s.atom_info(sum); !atom || atom->name != "?") {
+    if (const auto* atom = s.atom_info(sum); !atom || !atom->name.empty()) {
       terms_.back() = sum;
       if (const auto known = s.value(sum)) {
         whole_ += *known;

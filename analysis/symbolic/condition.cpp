@@ -57,7 +57,11 @@ Cond Context::State::compared(Compare op, Int a, Int b) {
   const bool swapped = op == Compare::gt || op == Compare::ge;
   Int sum = swapped ? sub(b, a) : sub(a, b);
   if (sum && (op == Compare::lt || op == Compare::gt)) sum = add(sum, constant(1));
-  if (!sum) return opaque(text(a) + spelling(op) + text(b), mix(a->sharing, b->sharing));
+  if (!sum) {
+    Cond made = opaque(text(a) + spelling(op) + text(b), mix(a->sharing, b->sharing));
+    made->is_partly_named = !is_named(a) || !is_named(b);
+    return made;
+  }
   return comparison(op == Compare::eq, sum, op, a, b);
 }
 
@@ -270,7 +274,7 @@ Cond Context::State::combined(Form form, std::span<const Cond> operands) {
     size += operand->size;
   }
   if (size > largest_condition || draft.depth >= deepest_condition || flat.size() > most_terms)
-    return opaque("?", draft.sharing);
+    return opaque({}, draft.sharing);
   draft.size = static_cast<std::uint32_t>(size);
   ++draft.depth;
   std::vector<Cond> sorted = flat;

@@ -279,7 +279,7 @@ Answer Context::divides(Int divisor, Int a) const {
 Cond Context::boolean(bool value) { return state_->boolean(value); }
 
 Cond Context::compared(Compare op, Int a, Int b) {
-  return a && b ? state_->compared(op, a, b) : state_->opaque("?", Sharing::local);
+  return a && b ? state_->compared(op, a, b) : state_->opaque({}, Sharing::local);
 }
 
 Cond Context::opaque(std::string name, Sharing sharing) { return state_->opaque(name, sharing); }
@@ -301,7 +301,6 @@ Answer Context::decide(Cond a) const {
 }
 Sharing Context::sharing(Cond a) const { return a ? a->sharing : Sharing::local; }
 std::string Context::text(Cond a) const { return a ? State::text(a) : "?"; }
-bool Context::is_named(Cond a) const { return a && State::text(a).find(State::unnamed) == std::string::npos; }
 
 Answer Context::evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> truths) const {
   return a ? state_->evaluate(a, values, truths) : Answer::unknown;

@@ -100,9 +100,10 @@ struct CondNode {
   Compare written = Compare::eq;
   Int left = nullptr;
   Int right = nullptr;
-  std::span<const Cond> operands;  // in the order first written
-  std::span<const Cond> sorted;    // the same by index
-  std::string_view name;           // of an opaque one
+  std::span<const Cond> operands;        // in the order first written
+  std::span<const Cond> sorted;          // the same by index
+  std::string_view name;                 // of an opaque one
+  mutable bool is_partly_named = false;  // … a part of which stands for what has no name: said by its maker
   mutable Cond negation = nullptr;
 };
 
@@ -296,7 +297,7 @@ struct Context::State {
   }
   Int make_constant(std::int64_t value);
   Int fresh(AtomInfo info);
-  Int stand_in(Sharing sharing) { return fresh({"?", {}, {}, sharing, Role::none}); }
+  Int stand_in(Sharing sharing) { return fresh({{}, {}, {}, sharing, Role::none}); }
   Int operation(Kind kind, std::span<const Int> operands);  // null if too deep or too large
   Int intern(std::span<const Term> terms);                  // in order; null if too large
   const Monomial* intern(std::span<const Factor> factors);
@@ -466,9 +467,10 @@ struct Context::State {
   Answer evaluate(Cond a, std::span<const Assignment> values, std::span<const Truth> given);
 
   // ------------------------------------------------------------ text (text.cpp)
-  static constexpr char unnamed = '?';  // stands for what has no name
   static std::string text(Int a);
   static std::string text(Cond a);
+
+  static bool is_named(Int a);  // naming.cpp
 };
 
 }  // namespace stepzero::symbolic

@@ -1,4 +1,5 @@
 // Conditions: canonical forms, texts, and evaluation under given values.
+#include "symbolic/naming.hpp"
 #include "world.hpp"
 
 #include <catch2/catch.hpp>
@@ -157,4 +158,29 @@ TEST_CASE("evaluation projects a condition onto a rank", "[symbolic]") {
       Answer::no);
   REQUIRE(w.assume(first));
   CHECK(w.evaluate(first, {}) == Answer::unknown);
+}
+
+TEST_CASE("a condition is named if all that it asks for is", "[symbolic]") {
+  Job w;
+  Int nameless = w.fresh({"", 0, {}, Sharing::uniform}),
+      length = w.fresh({"len(batch)", 0, {}, Sharing::local});
+  Cond nobody = w.opaque("", Sharing::uniform);
+  CHECK(is_anonymous(nobody));
+  CHECK_FALSE(is_anonymous(w.logical_not(nobody)));
+  CHECK_FALSE(is_anonymous(w.p));
+  CHECK_FALSE(is_anonymous(nullptr));
+  CHECK_FALSE(w.is_named(nobody));
+  CHECK_FALSE(w.is_named(w.logical_or(w.p, nobody)));
+  CHECK_FALSE(w.is_named(w.lt(w.floordiv(nameless, w.c(2)), w.epoch)));
+  CHECK(w.is_named(w.lt(w.floordiv(w.rank, w.c(2)), w.epoch)));
+  // As it was written, though it does not depend on it.
+  CHECK_FALSE(w.is_named(w.lt(w.add(w.rank, nameless), w.add(w.epoch, nameless))));
+  Cond either = partly_named(w, "mode == ?", Sharing::uniform);
+  CHECK_FALSE(w.is_named(w.logical_not(either)));
+  CHECK_FALSE(is_anonymous(either));
+  CHECK(w.is_named(w.lt(w.epoch, length)));
+  CHECK_FALSE(asks_by_names(w.lt(w.epoch, length)));
+  CHECK(asks_by_names(w.logical_not(w.logical_and(w.p, w.lt(w.epoch, w.world)))));
+  w.rename(nameless, "steps");
+  CHECK(w.is_named(w.lt(nameless, w.epoch)));
 }

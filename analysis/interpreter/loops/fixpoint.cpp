@@ -6,6 +6,7 @@
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/loops/next_iteration.hpp"
 #include "interpreter/paths/speculation.hpp"
+#include "symbolic/naming.hpp"
 #include "values/internal_rows.hpp"
 #include "values/kept.hpp"
 #include "values/limits.hpp"
@@ -129,14 +130,13 @@ bool begins_as_number(Value before, Value end) {
 bool begins_otherwise(Value before, Value end) {
   return begins_as_none(before, end) || begins_as_number(before, end);
 }
-constexpr std::string_view some_iteration = "?";  // the condition that there was an iteration before
-// The head's value of such a thing; null: it is none.
-const values::Choice* begun_otherwise(const symbolic::Context& symbols, Value head) {
+// The head's value of such a thing; null: it is none. The condition that there was an iteration before has no
+// name.
+const values::Choice* begun_otherwise(Value head) {
   if (!head.is(Kind::choice)) return nullptr;
   const auto* choice = head.as<values::Choice>();
-  const bool is_head = symbols.form(choice->condition) == symbolic::Context::Form::opaque &&
-      symbols.text(choice->condition) == some_iteration;
-  return is_head && begins_otherwise(choice->no, choice->yes) ? choice : nullptr;
+  return symbolic::is_anonymous(choice->condition) && begins_otherwise(choice->no, choice->yes) ? choice
+                                                                                               : nullptr;
 }
 
 // What an iteration leaves of such a thing: where it left the head's value alone because that was something,
@@ -342,7 +342,7 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
   for (const auto& [slot, left] : ends_) {
     const Value before = slot->value;
     Value end = run_.loops_->without_made(left, mark.clock);
-    const auto* later = begun_otherwise(run_.symbols(), before);
+    const auto* later = begun_otherwise(before);
     if (later) end = where_begun(run_, end, *later, run_.symbols().boolean(true));
     // A key that no iteration had before is one of this iteration: `d[i] = x`. No other asks for it.
     const bool of_iteration = before.is(Kind::unknown) &&
@@ -357,8 +357,8 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins)
       wide = heap().choose(
-          later ? later->condition : run_.symbols().opaque(std::string(some_iteration), carried_sharing_),
-          wide, later ? later->no : before);
+          later ? later->condition : run_.symbols().opaque({}, carried_sharing_), wide,
+          later ? later->no : before);
     forgive(heap(), before, wide);
     if (run_.loops_->building() && (wide.is(Kind::integer) || wide.is(Kind::unknown)))
       wide = run_.loops_->any_of_wide(wide);

@@ -14,6 +14,7 @@
 #include "interpreter/loops/loop_shape.hpp"
 #include "interpreter/paths/speculation.hpp"
 #include "interpreter/statements/assignments.hpp"
+#include "symbolic/naming.hpp"
 #include "values/internal_rows.hpp"
 
 #include <algorithm>
@@ -108,8 +109,7 @@ void conditions_of_kinds(
     const std::function<void(Value, Cond)> sides = [&](Value value, Cond condition) {
       if (!value.is(Kind::choice)) return found.push_back(condition);
       const auto* choice = value.as<values::Choice>();
-      if (s.form(choice->condition) != symbolic::Context::Form::opaque || s.text(choice->condition) != "?")
-        return;
+      if (!symbolic::is_anonymous(choice->condition)) return;
       sides(choice->yes, s.logical_and(condition, choice->condition));
       sides(choice->no, s.logical_and(condition, s.logical_not(choice->condition)));
     };

@@ -1,6 +1,7 @@
 #include "rules/memory/carried_graph.hpp"
 
 #include "rules/training/absent.hpp"
+#include "symbolic/naming.hpp"
 #include "values/limits.hpp"
 
 #include <algorithm>
@@ -48,12 +49,10 @@ bool meets(const values::Graph& graph, const std::set<const Object*>& marks) {
 
 }  // namespace
 
-std::size_t decisions(const Record& record, const TrainingEvent& each) {
+std::size_t decisions(const TrainingEvent& each) {
   return static_cast<std::size_t>(std::ranges::count_if(each.turns, [&](const Turn& turn) {
     const symbolic::Cond condition = turn.branch->condition;
-    return turn.branch->stmt || !condition ||
-        record.symbols.form(condition) != symbolic::Context::Form::opaque ||
-        record.symbols.text(condition) != "?";
+    return turn.branch->stmt || !symbolic::is_anonymous(condition);
   }));
 }
 
@@ -72,12 +71,12 @@ void report_growing_graph(Report& report, const TrainingEvent& backward) {
 }
 
 void look_for_second_backward(const Record& record, Report& report, const TrainingLoop& loop, Once& once) {
-  std::size_t conditions = decisions(record, *loop.backward);
+  std::size_t conditions = decisions(*loop.backward);
   const std::set<const Object*> marks = carried_marks(loop, false);
   if (marks.empty()) return;
   for (const TrainingEvent& each : loop.training_root->all)
     if (!each.loops.empty() && each.loops.back() == loop.loop)
-      conditions = std::min(conditions, decisions(record, each));
+      conditions = std::min(conditions, decisions(each));
   for (const TrainingEvent& each : loop.training_root->all) {
     const OperationEvent& backward = *each.event;
     if (backward.row->operation != Operation::backward || each.loops.empty() ||
@@ -92,8 +91,7 @@ void look_for_second_backward(const Record& record, Report& report, const Traini
       return loss->requires_grad == values::Known::yes && meets(loss->graph, marks);
     });
     // After a condition it may be of several rounds together.
-    if (carried == losses.end() || losses.size() > 2 || each.in_handler ||
-        decisions(record, each) > conditions)
+    if (carried == losses.end() || losses.size() > 2 || each.in_handler || decisions(each) > conditions)
       continue;
     const auto keeps = [&](std::string_view flag) {
       const Value given = argument(backward, flag);

@@ -8,7 +8,7 @@ namespace stepzero::rules {
 
 // The decisions of the program under which it happens. That there was an iteration before, by which a carried
 // state is none or a tensor, is no decision.
-std::size_t decisions(const Record& record, const TrainingEvent& each);
+std::size_t decisions(const TrainingEvent& each);
 // Is the loss computed from what the iterations before have left? Those of a loop within, as over the layers
 // of a model, are of one iteration.
 bool is_of_earlier(const Record& record, const TrainingLoop& loop, const values::TensorState& loss);

@@ -296,7 +296,7 @@ void check(const Record& record, Report& report) {
       const bool begins_anew = static_cast<bool>(argument(event, 2));
       const Value under = argument(event, 3);
       if (under && !kept_with_backward(record, loop, event.place)) continue;
-      if (begins_anew && decisions(record, *loop.backward) > decisions(record, each)) {
+      if (begins_anew && decisions(*loop.backward) > decisions(each)) {
         const auto into = added_by(record, event);
         if (!into || !is_of_another(record, into->into, event.place, event.calls, *loop.backward->event))
           continue;

@@ -4,6 +4,7 @@
 #include "rules/ranks/communication.hpp"
 #include "rules/report.hpp"
 #include "rules/walk.hpp"
+#include "symbolic/naming.hpp"
 
 #include <algorithm>
 
@@ -29,8 +30,8 @@ bool measures(const symbolic::Context& symbols, values::Cond condition) {
 
 // An assertion about the rank and what has a name. One of what was computed tells nothing of the ranks: its
 // answers would only be more ways to follow.
-bool tells_of_ranks(const symbolic::Context& symbols, const BranchEvent& branch) {
-  return branch.is_assertion() && symbols.text(branch.condition).find_first_of("?(") == std::string::npos;
+bool tells_of_ranks(const BranchEvent& branch) {
+  return branch.is_assertion() && symbolic::asks_by_names(branch.condition);
 }
 
 // The answer to a condition in every job of several ranks; unknown where these differ.
@@ -213,7 +214,7 @@ bool Runs::note(const Block& block, bool of_some_ranks) {
       const bool yes = note(branch.yes, by_rank), no = note(branch.no, by_rank);
       here = yes || no;
       if (!event->place) break;
-      if (here || (by_rank && tells_of_ranks(main_.symbols, branch)) || leaves_by_rank(branch.yes, by_rank) ||
+      if (here || (by_rank && tells_of_ranks(branch)) || leaves_by_rank(branch.yes, by_rank) ||
           leaves_by_rank(branch.no, by_rank))
         mark(Trait::leads_on, event->place);
       // Of what compares numbers that follow from the rank's own the runs of the ranks know all that can be
@@ -363,7 +364,7 @@ int Runs::question(RankRun& own, int at, values::Cond condition) {
   const int in_root = site(Of::roots, own.root, words);
   const auto known = own.record->conditions.find(text);
   const bool is_fixed = (known != own.record->conditions.end() && known->second == condition) ||
-      (own.record->symbols.is_named(condition) && text.find('(') == std::string::npos);
+      symbolic::asks_by_names(condition);
   const bool named = is_fixed && own.named.insert(in_root).second;
   const int place = named ? in_root : site(Of::words, at, words);
   const int key = site(Of::conditions, place, own.keys_at[place]++);

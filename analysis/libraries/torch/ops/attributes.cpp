@@ -87,7 +87,7 @@ template <int which> Value constant(Call&) {
 Value version(Call& call) {
   values::Heap& heap = call.run.heap();
   return heap.choose(
-      call.run.symbols().opaque("?", Sharing::uniform), heap.string("2.13.0"), heap.string("1.13.1"));
+      call.run.symbols().opaque({}, Sharing::uniform), heap.string("2.13.0"), heap.string("1.13.1"));
 }
 }  // namespace
 
