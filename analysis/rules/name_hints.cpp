@@ -11,8 +11,9 @@ namespace stepzero::rules {
 
 namespace {
 
-// alone: no letter beside it; numbered: with two letters or digits more at most, `loss2`
-enum class Stands : std::uint8_t { anywhere, whole, alone, begins, ends, numbered };
+// alone: no letter beside it; numbered: with two letters or digits more at most, `loss2`; written: anywhere
+// in the text of a program, in this case
+enum class Stands : std::uint8_t { anywhere, whole, alone, begins, ends, numbered, written };
 
 struct Hint {
   Says what;
@@ -56,6 +57,16 @@ constexpr Hint hints[] = {
     {Says::prediction, Stands::whole, "score"},
     {Says::prediction, Stands::whole, "scores"},
     {Says::prediction, Stands::whole, "probs"},
+    {Says::plainly_target, Stands::whole, "target"},
+    {Says::plainly_target, Stands::whole, "targets"},
+    {Says::plainly_target, Stands::whole, "label"},
+    {Says::plainly_target, Stands::whole, "labels"},
+    {Says::plainly_target, Stands::whole, "gold"},
+    {Says::plainly_target, Stands::whole, "golds"},
+    {Says::plainly_target, Stands::whole, "gt"},
+    {Says::plainly_target, Stands::whole, "gts"},
+    {Says::plainly_target, Stands::whole, "tgt"},
+    {Says::plainly_target, Stands::whole, "y_true"},
     {Says::compared, Stands::whole, "input"},
     {Says::compared, Stands::whole, "inputs"},
     {Says::target, Stands::anywhere, "label"},
@@ -180,8 +191,16 @@ constexpr Hint hints[] = {
     {Says::taking_numbers, Stands::whole, "detach"},
     {Says::choosing_token, Stands::ends, "argmax"},
     {Says::choosing_token, Stands::ends, "multinomial"},
+    {Says::bounding, Stands::whole, "min"},
+    {Says::bounding, Stands::whole, "max"},
+    {Says::bounding, Stands::whole, "clip"},
+    {Says::bounding, Stands::whole, "clamp"},
+    {Says::bounding, Stands::whole, "minimum"},
+    {Says::bounding, Stands::whole, "maximum"},
     {Says::joining, Stands::ends, "cat"},
     {Says::scoring, Stands::anywhere, "log_prob"},
+    {Says::log_probability, Stands::anywhere, "logp"},
+    {Says::log_probability, Stands::anywhere, "log_p"},
     {Says::asking_mode, Stands::anywhere, "training"},
     {Says::asking_mode, Stands::anywhere, "dropout"},
     {Says::asking_mode, Stands::anywhere, "batch_norm"},
@@ -348,6 +367,32 @@ constexpr Hint hints[] = {
     {Says::layout, Stands::anywhere, "n_ranks"},
     {Says::layout, Stands::anywhere, "num_ranks"},
     {Says::experts, Stands::anywhere, "expert"},
+    {Says::counting_on_node, Stands::written, "local_rank"},
+    {Says::counting_on_node, Stands::written, "LOCAL_RANK"},
+    {Says::counting_on_node, Stands::written, "LOCALID"},
+    {Says::counting_on_node, Stands::written, "device_count"},
+    {Says::counting_on_node, Stands::written, "spawn"},
+    {Says::counting_on_node, Stands::written, "CUDA_VISIBLE_DEVICES"},
+    {Says::parting_ranks, Stands::written, "tensor_parallel"},
+    {Says::parting_ranks, Stands::written, "model_parallel"},
+    {Says::parting_ranks, Stands::written, "pipeline_parallel"},
+    {Says::parting_ranks, Stands::written, "sequence_parallel"},
+    {Says::parting_ranks, Stands::written, "context_parallel"},
+    {Says::parting_ranks, Stands::written, "init_device_mesh"},
+    {Says::parting_ranks, Stands::written, "new_group"},
+    {Says::parting_ranks, Stands::written, "new_subgroups"},
+    {Says::accumulating, Stands::written, ".accumulate("},
+    {Says::loading_to_device, Stands::written, "prefetch"},
+    {Says::loading_to_device, Stands::written, "ffcv"},
+    {Says::loading_to_device, Stands::written, "dali"},
+    {Says::loading_to_device, Stands::written, "BucketIterator"},
+    {Says::filling_environment, Stands::written, "environ.update"},
+    {Says::filling_environment, Stands::written, "dotenv"},
+    {Says::filling_environment, Stands::written, "environ |="},
+    {Says::filling_environment, Stands::written, "MASTER_\" +"},
+    {Says::filling_environment, Stands::written, "f\"MASTER_"},
+    {Says::master_address, Stands::written, "MASTER_ADDR"},
+    {Says::master_port, Stands::written, "MASTER_PORT"},
 };
 
 bool stands_alone(std::string_view text, std::string_view word) {
@@ -366,6 +411,7 @@ bool fits(const Hint& hint, std::string_view name) {
   case Stands::alone: return stands_alone(name, hint.word);
   case Stands::begins: return name.starts_with(hint.word);
   case Stands::ends: return name.ends_with(hint.word);
+  case Stands::written: return false;
   case Stands::numbered: return name.starts_with(hint.word) && name.size() <= hint.word.size() + 2;
   }
   return false;
@@ -389,6 +435,12 @@ bool says(std::string_view name, Says what) {
   std::ranges::transform(
       lower, lower.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
   return std::ranges::any_of(hints_of(what), [&](const Hint* hint) { return fits(*hint, lower); });
+}
+
+bool text_says(std::string_view text, Says what) {
+  return std::ranges::any_of(hints, [&](const Hint& hint) {
+    return hint.what == what && hint.how == Stands::written && text.find(hint.word) != std::string_view::npos;
+  });
 }
 
 namespace {

@@ -16,13 +16,14 @@ enum class Says : std::uint8_t {
   training_data,
   prediction,  // what a loss compares
   target,
-  compared,    // … by the name that PyTorch gives the parameter of its losses; elsewhere it is anything
-  one_rank,    // the number of a process, or the first of them: `is_main_process`
-  many_ranks,  // whether there are several: `args.distributed`
-  balance,     // a term that keeps experts busy
-  schedule,    // of the learning rate: `lr_scheduler`
-  scheduling,  // what has to do with one: `build_scheduler`, `sched_args`
-  noise,       // … and not one of a diffusion's noise
+  plainly_target,  // … and never what a model gave, as `y` may be
+  compared,        // … by the name that PyTorch gives the parameter of its losses; elsewhere it is anything
+  one_rank,        // the number of a process, or the first of them: `is_main_process`
+  many_ranks,      // whether there are several: `args.distributed`
+  balance,         // a term that keeps experts busy
+  schedule,        // of the learning rate: `lr_scheduler`
+  scheduling,      // what has to do with one: `build_scheduler`, `sched_args`
+  noise,           // … and not one of a diffusion's noise
   loader,
   training,       // what has to do with training, in an expression or a function's name: `train_one_epoch`
   other_data,     // an expression that has to do with other data: `val_loader`
@@ -50,8 +51,10 @@ enum class Says : std::uint8_t {
   gradients_off,       // `torch.no_grad`, `torch.set_grad_enabled`
   taking_numbers,      // what comes out has no gradient: `item`, `numpy`
   choosing_token,      // of scores: `argmax`, `multinomial`
+  bounding,            // numbers: `min`, `clamp`
   joining,             // `torch.cat`
   scoring,             // `log_prob`
+  log_probability,     // what holds the logarithm of one: `logp`
   asking_mode,         // what differs between training and evaluation: `self.training`, `F.dropout`
   in_training,         // `model.training`
   setting_mode,        // a helper: `set_eval_mode`
@@ -102,10 +105,20 @@ enum class Says : std::uint8_t {
   processes,  // how many there are: `world_size`
   layout,     // how a program parts them: `tensor_parallel`
   experts,
+  // Of the text of a whole program, as it is written: such words only keep a rule silent (`program_says`).
+  counting_on_node,     // the GPUs of a node, or its processes: `LOCAL_RANK`, `device_count`
+  parting_ranks,        // into groups that may share a batch: `tensor_parallel`, `new_group`
+  accumulating,         // `with accelerator.accumulate(model):`
+  loading_to_device,    // loaders that bring batches to a device: FFCV, DALI, torchtext, and what prefetches
+  filling_environment,  // many variables at once, or those whose names are put together
+  master_address,       // the variable that the ranks find each other by
+  master_port,
 };
 
 // In whatever case it is written.
 bool says(std::string_view name, Says what);
+// Is a word of those for a whole program in the text, in the case that it is written in?
+bool text_says(std::string_view text, Says what);
 
 // Does any name in it say so: of a variable, an attribute, a keyword, or of what is called?
 bool names(const syntax::Expr& expr, Says what);

@@ -1,5 +1,6 @@
 #include "rules/source.hpp"
 
+#include "rules/name_hints.hpp"
 #include "syntax/text.hpp"
 
 namespace stepzero::rules {
@@ -31,8 +32,8 @@ template <class Each> bool any_text(const interpreter::Record& record, const Eac
 
 }  // namespace
 
-bool program_says(const interpreter::Record& record, std::string_view text) {
-  return any_text(record, [&](std::string_view all) { return all.find(text) != std::string_view::npos; });
+bool program_says(const interpreter::Record& record, Says what) {
+  return any_text(record, [&](std::string_view all) { return text_says(all, what); });
 }
 
 bool program_names(const interpreter::Record& record, std::string_view word) {

@@ -30,9 +30,10 @@ values::Place as_it_stands(const interpreter::Record& record, values::Place plac
 // The innermost function alone, whatever class it holds around the place.
 const syntax::FunctionStmt* function_around(const interpreter::Record& record, values::Place place);
 
-// Is the text, or the word, anywhere in the files of the program? Those of installed libraries are left out.
-// Only to keep still: that a word is written says nothing of what runs.
-bool program_says(const interpreter::Record& record, std::string_view text);
+// Do the files of the program say so in their text, or is the word anywhere in them? Those of installed
+// libraries are left out. Only to keep still: that a word is written says nothing of what runs.
+enum class Says : std::uint8_t;  // name_hints.hpp
+bool program_says(const interpreter::Record& record, Says what);
 bool program_names(const interpreter::Record& record, std::string_view word);
 
 using syntax::for_each_expression;

@@ -89,10 +89,6 @@ bool may_shard(const values::LibrarySymbol* cls);
 // All names in the tables, for the test that holds them against the rows.
 std::vector<std::string_view> names_with_roles();
 
-// Words by which a program says that its loader brings batches to a device: of FFCV, DALI, torchtext, and of
-// what prefetches.
-constexpr std::string_view loads_to_device[] = {"prefetch", "ffcv", "dali", "BucketIterator"};
-
 // The attribute of tensors that says whether they lie on the accelerator.
 constexpr std::string_view on_accelerator = "is_cuda";
 

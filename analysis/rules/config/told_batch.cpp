@@ -6,6 +6,7 @@
 #include "rules/fact_index.hpp"
 #include "rules/launch/line.hpp"
 #include "rules/launch/scripts.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/handed.hpp"
 #include "rules/training/loaders.hpp"
@@ -29,8 +30,6 @@ namespace {
 // means it where the batch of each process stands beside it.
 constexpr std::string_view of_all[] = {"global_batch_size", "global_train_batch_size",
     "train_global_batch_size", "effective_batch_size", "effective_train_batch_size"};
-constexpr std::string_view parting_words[] = {"tensor_parallel", "model_parallel", "pipeline_parallel",
-    "sequence_parallel", "context_parallel", "init_device_mesh", "new_group", "new_subgroups"};
 constexpr std::string_view of_all_beside = "train_batch_size";
 constexpr std::string_view of_each[] = {"micro_batch_size", "train_micro_batch_size",
     "train_micro_batch_size_per_gpu", "per_device_train_batch_size", "batch_size_per_gpu",
@@ -99,10 +98,7 @@ struct Processes {
   bool gives_parts = false;  // a framework that gives each its part of the data
 };
 // May some of the processes share a batch?
-bool may_share(const Record& record) {
-  return std::ranges::any_of(
-      parting_words, [&](std::string_view word) { return program_says(record, word); });
-}
+bool may_share(const Record& record) { return program_says(record, Says::parting_ranks); }
 // The processes of a known launch.
 std::optional<std::int64_t> launched_processes(const Record& record) {
   const std::string_view prefix = values::LaunchCondition::world;
@@ -161,7 +157,7 @@ std::optional<std::int64_t> accumulated(
       all, [&](const Window& each) { return each.loop->stmt == loop.loop->stmt && !each.steps_always; });
   if (window != all.end()) return window->size_known ? std::optional(window->size) : std::nullopt;
   if (has_accelerator) {
-    const bool divides = program_says(record, ".accumulate(");
+    const bool divides = program_says(record, Says::accumulating);
     return divides ? by_accelerate : by_accelerate == 1 ? by_accelerate : std::nullopt;
   }
   return in_every_iteration(record, loop, *loop.step) ? std::optional<std::int64_t>(1) : std::nullopt;

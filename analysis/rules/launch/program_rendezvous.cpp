@@ -2,6 +2,7 @@
 
 #include "libraries/table/class_roles.hpp"
 #include "rules/launch/declarations.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -172,10 +173,9 @@ void check_group(const interpreter::OperationEvent& event, const Record& record,
   // Started by spawn, the processes have what the program sets, and nothing else.
   const bool of_environment = !method || method.is(values::Kind::none) || text == "env://";
   if (!of_environment || !is_none(store) || !rank || !world || !spawn_of(record, event.calls)) return;
-  constexpr std::string_view sets[] = {"environ.update", "dotenv", "environ |=", "MASTER_\" +", "f\"MASTER_"};
-  if (std::ranges::any_of(sets, [&](std::string_view each) { return program_says(record, each); })) return;
-  const bool has_address = program_says(record, "MASTER_ADDR"),
-             has_port = program_says(record, "MASTER_PORT");
+  if (program_says(record, Says::filling_environment)) return;
+  const bool has_address = program_says(record, Says::master_address),
+             has_port = program_says(record, Says::master_port);
   if (has_address && has_port) return;
   const std::string_view missing = has_port ? "MASTER_ADDR" : has_address ? "MASTER_PORT" : "";
   report.add(Severity::warning, event.place, event.calls,

@@ -139,9 +139,7 @@ bool is_of_unseen_model(Value value, const TensorState* state) {
 }
 // Is it called nothing but a target? `y` may be what a model gave.
 bool is_plainly_target(const Written& written) {
-  constexpr std::string_view plain[] = {
-      "target", "targets", "label", "labels", "gold", "golds", "gt", "gts", "tgt", "y_true"};
-  return written.part.empty() && std::ranges::find(plain, written.variable) != std::end(plain);
+  return written.part.empty() && says(written.variable, Says::plainly_target);
 }
 bool has_history(const TensorState* state) {
   return state && (state->requires_grad == Known::yes || state->is_gradient);

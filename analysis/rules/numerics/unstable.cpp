@@ -1,4 +1,5 @@
 // numerics/unstable: formulas that are right on paper and overflow, or divide by 0, in floating point.
+#include "rules/name_hints.hpp"
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
@@ -34,7 +35,6 @@ std::optional<Fix> one_call(const Record& record, const Producer& log, const Pro
 }
 
 constexpr int most_operations = 16;  // that are looked back through
-constexpr std::string_view of_probabilities[] = {"logprob", "log_prob", "logp", "log_p"};
 
 // Does it only move, repeat or leave out numbers?
 bool carries(OpSemantics by) {
@@ -183,9 +183,7 @@ void check(const Record& record, Report& report) {
     const Value exponents = argument(*above->made, "input");
     if (exponents.is(values::Kind::unknown) && exponents.as<values::Unknown>()->name.empty()) continue;
     const std::string_view text = record.text(above->made->born);
-    if (std::ranges::any_of(of_probabilities,
-            [&](std::string_view name) { return text.find(name) != std::string_view::npos; }))
-      continue;
+    if (says(text, Says::log_probability)) continue;
     // Numbers that the program itself writes down, and small enough.
     constexpr double least_overflow = 11;
     if (exponent->content &&

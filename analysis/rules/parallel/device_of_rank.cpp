@@ -19,10 +19,6 @@ using values::Kind;
 
 namespace {
 
-// What programs say that count the GPUs of a node, or start its processes themselves.
-constexpr std::string_view of_nodes[] = {
-    "local_rank", "LOCAL_RANK", "LOCALID", "device_count", "spawn", "CUDA_VISIBLE_DEVICES"};
-
 constexpr std::string_view by_launcher = "env://";
 // Does the job ask its launcher how many processes there are, and which this one is?
 bool is_launched(const Record& record) {
@@ -78,9 +74,7 @@ void check(const Record& record, Report& report) {
         names_device(record, fact.place) &&
         (!first || record.span(fact.place).begin < record.span(first->place).begin))
       first = &fact;
-  if (!first ||
-      std::ranges::any_of(of_nodes, [&](std::string_view word) { return program_says(record, word); }))
-    return;
+  if (!first || program_says(record, Says::counting_on_node)) return;
   report.add(Severity::information, first->place, nullptr,
       "This chooses the GPU by the rank in the whole job: on a second node the ranks begin at the number of GPUs of the first, and \"invalid device ordinal\" is raised. Choose it by `int(os.environ[\"LOCAL_RANK\"])`, the number of the process on its node.");
 }

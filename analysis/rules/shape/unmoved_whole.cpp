@@ -175,9 +175,7 @@ bool leaves_batches(const Record& record, Value loader) {
 
 // Does the program say of its data that something moves them: what collates, or gives, samples?
 bool data_may_be_moved(const Record& record) {
-  if (std::ranges::any_of(
-          libraries::loads_to_device, [&](std::string_view word) { return program_says(record, word); }))
-    return true;
+  if (program_says(record, Says::loading_to_device)) return true;
   bool moved = false;
   for (const ChunkOf& chunk : record.chunks)
     if (const Stmt* top = moved ? nullptr : chunk.statement())

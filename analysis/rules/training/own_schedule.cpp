@@ -1,5 +1,6 @@
 #include "rules/training/own_schedule.hpp"
 
+#include "rules/name_hints.hpp"
 #include "rules/source.hpp"
 #include "rules/training/horizon.hpp"
 #include "syntax/walk.hpp"
@@ -134,9 +135,8 @@ public:
         if (binary.op == syntax::BinaryOp::div) divided(binary);
       } else if (expr.kind == syntax::ExprKind::call) {
         const std::string_view name = last_name(*syntax::as<syntax::CallExpr>(expr).function);
-        constexpr std::string_view bounds[] = {"min", "max", "clip", "clamp", "minimum", "maximum"};
         has_cosine_ = has_cosine_ || name == "cos";
-        is_bounded_ = is_bounded_ || std::ranges::find(bounds, name) != std::end(bounds);
+        is_bounded_ = is_bounded_ || says(name, Says::bounding);
       }
     };
     if (function.lambda)
