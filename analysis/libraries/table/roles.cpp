@@ -73,7 +73,7 @@ struct OfOptimizer {
 };
 
 constexpr std::string_view as_large =
-    "its steps are about as large as the learning rate, whatever the gradients are. 1e-5 to 1e-3 are usual.";
+    "its steps are about as large as the learning rate, whatever the gradients are. Use a smaller one: 1e-5 to 1e-3 are usual.";
 
 constexpr OfOptimizer known_optimizers[] = {
     {"torch.optim.SGD", {0, {}, 0.5, {}}},

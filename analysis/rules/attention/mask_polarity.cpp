@@ -73,7 +73,7 @@ void look_at_numbers(const Record& record, Report& report, Once& once, const Pro
   Finding* finding = report.add(Severity::warning, made.born, made.calls,
       "This " + code(std::string(parameter.name)) + " hides what lies " + side(*hidden) + ": " +
           what_is_seen(outside(*hidden)) +
-          ". A causal mask hides what lies above the diagonal: `triu(…, diagonal=1)`.");
+          ". Hide what lies above the diagonal, as a causal mask does: `triu(…, diagonal=1)`.");
   if (finding) report.relate(*finding, hidden->made->born, "the triangle is made here");
 }
 

@@ -75,8 +75,8 @@ void check(const Record& record, Report& report) {
             (first ? "after it: the first position has nothing left"
                    : "before it, and leaves what comes after: the last position has nothing left") +
             (hidden->with_infinity ? ", and its softmax is NaN" : "") +
-            (first ? ". A causal mask leaves a position itself: begin the triangle above the diagonal, with `diagonal=1`."
-                   : ". A causal mask hides what comes after: fill where the lower triangle is 0."));
+            (first ? ". Begin the triangle above the diagonal, with `diagonal=1`: a causal mask leaves a position itself."
+                   : ". Fill where the lower triangle is 0: a causal mask hides what comes after."));
     if (finding) report.relate(*finding, hidden->where.made->born, "the triangle is made here");
   }
 }

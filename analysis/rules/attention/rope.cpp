@@ -119,7 +119,7 @@ void check(const Record& record, Report& report) {
     if (each.theta <= 0 && once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
           "The base of the rotary frequencies is " + in_digits(each.theta) +
-              ": its powers are 0, inf or nan, and so is every angle. 10000 is usual.");
+              ": its powers are 0, inf or nan, and so is every angle. Use a positive base, such as 10000.");
     if (each.dim && *each.dim > 1 && std::fmod(*each.dim, 2) == 1 && !is_cut(record, each) &&
         once(each.made->born))
       report.add(Severity::warning, each.made->born, each.made->calls,
@@ -141,7 +141,7 @@ void check(const Record& record, Report& report) {
                 "With a base of " + in_digits(each.theta) + " and " + in_digits(*context) +
                     " positions the slowest frequency turns " + in_digits(std::round(turns * 1e5) / 1e5) +
                     " of a circle, and " + std::to_string(still) + " of " + in_digits(*each.dim / 2) +
-                    " less than a tenth: they say almost nothing about positions. Bases that large are for long contexts; 10000 is usual for this one."))
+                    " less than a tenth: they say almost nothing about positions. Use a smaller base, such as the usual 10000: bases that large are for long contexts."))
           report.relate(
               *finding, table->born, "a table for " + in_digits(*context) + " positions is made here");
       }
@@ -166,7 +166,7 @@ void check(const Record& record, Report& report) {
     if (Finding* finding = report.add(Severity::warning, product.born, product.calls,
             "Queries are rotated with a base of " + in_digits(of_queries->theta) + " and keys with one of " +
                 in_digits(of_keys->theta) +
-                ": their products no longer depend on the distance of two positions alone.")) {
+                ": their products no longer depend on the distance of two positions alone. Rotate both with one base.")) {
       report.relate(*finding, of_queries->made->born, "the frequencies of the queries");
       report.relate(*finding, of_keys->made->born, "the frequencies of the keys");
     }

@@ -88,7 +88,8 @@ public:
             near = given.text();
         return tell(place,
             "Rotary scaling of the kind `" + std::string(name) + "` needs `" + std::string(key) +
-                "`, which is missing" + (near.empty() ? "" : "; `" + near + "` is not read"));
+                "`, which is missing" +
+                (near.empty() ? ". Add it" : "; `" + near + "` is not read. Rename it"));
       }
     for (const auto& [given, held] : dict->items)
       if (given.is(Kind::string) && !known(*kind, given.text())) {
@@ -99,30 +100,31 @@ public:
             of = each.name;
         return tell(place,
             "Rotary scaling of the kind `" + std::string(name) + "` does not read `" +
-                std::string(given.text()) + "`" + (of.empty() ? "" : "; it belongs to `" + of + "`"));
+                std::string(given.text()) + "`" + (of.empty() ? "" : "; it belongs to `" + of + "`") +
+                ". Remove it, or choose another kind");
       }
     if (get("rope_type").is(Kind::string) && get("type").is(Kind::string) &&
         get("rope_type").text() != get("type").text())
       return tell(place,
           "`rope_type` says `" + std::string(get("rope_type").text()) + "` and `type` says `" +
-              std::string(get("type").text()) + "`: only one of them is read");
+              std::string(get("type").text()) + "`: only one of them is read. Remove the other");
     const auto number = [&](Value of) { return this->number(of); };
     if (const auto factor = number(get("factor")); factor && *factor < 1)
       return tell(place,
           "A factor of " + in_digits(*factor) +
-              " shortens the context; it is the new length over the old one, 1 or more");
+              " shortens the context. Make it the new length over the old one, 1 or more");
     const auto low = number(get("low_freq_factor")), high = number(get("high_freq_factor"));
     // Where they are equal there is no blend: Llama 4 has both at 1.
     if (low && high && *low > *high)
       return tell(place,
           "`low_freq_factor` is " + in_digits(*low) + " and `high_freq_factor` " + in_digits(*high) +
-              ": the low one must be the smaller, or the blend between them divides by a negative number");
+              ": the blend between them divides by a negative number. Make the low one the smaller");
     const auto fast = number(get("beta_fast")), slow = number(get("beta_slow"));
     // Equal ones make a ramp of one step, as Kimi K2 has it.
     if (fast && slow && *fast < *slow)
       return tell(place,
           "`beta_fast` is " + in_digits(*fast) + " and `beta_slow` " + in_digits(*slow) +
-              ": the fast one must be the larger");
+              ": the ramp between them runs backwards. Make the fast one the larger");
     lengths(dict, around, place);
     if (kind->reaches_product) contexts(dict, around, place);
   }
@@ -168,7 +170,7 @@ private:
     if (a->items.size() != b->items.size())
       return tell(place,
           "`short_factor` has " + std::to_string(a->items.size()) + " numbers and `long_factor` " +
-              std::to_string(b->items.size()) + ": both need one for each pair of a head's numbers");
+              std::to_string(b->items.size()) + ". Give both one for each pair of a head's numbers");
     if (!around) return;
     const auto width = number(find(around, "hidden_size")),
                heads = number(find(around, "num_attention_heads")), own = number(find(around, "head_dim"));
@@ -178,7 +180,8 @@ private:
     if (pairs != static_cast<double>(a->items.size()))
       tell(place,
           "`short_factor` and `long_factor` have " + std::to_string(a->items.size()) +
-              " numbers, and the heads have " + in_digits(pairs) + " pairs to rotate");
+              " numbers, and the heads have " + in_digits(pairs) +
+              " pairs to rotate. Give both one for each pair");
   }
   void contexts(const values::DictState* dict, const values::DictState* around, Place place) {
     if (!around) return;
@@ -189,7 +192,8 @@ private:
     if (*context > *old * *factor * 1.001)
       tell(place,
           "A factor of " + in_digits(*factor) + " on " + in_digits(*old) + " positions reaches " +
-              in_digits(*old * *factor) + ", but `max_position_embeddings` is " + in_digits(*context));
+              in_digits(*old * *factor) + ", but `max_position_embeddings` is " + in_digits(*context) +
+              ". Make the factor large enough, or the context shorter");
   }
   void tell(Place place, const std::string& message) {
     if (once_(place)) report_.add(Severity::warning, place, nullptr, message + ".");

@@ -52,7 +52,8 @@ void look_at_read(const Record& record, Report& report, const CheckpointRoot& ch
       keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(std::min(keys.size(), most)));
   Finding* finding = report.add(Severity::warning, read.event->place, read.event->calls,
       "The checkpoint has no `" + std::string(key.text()) + "`: it was saved with " + in_code(named, "and") +
-          (keys.size() > most ? " and others" : "") + ". Reading it raises `KeyError`.");
+          (keys.size() > most ? " and others" : "") + ", so reading it raises `KeyError`. Save it, or read " +
+          (keys.size() == 1 ? "that" : "one of those") + ".");
   if (!finding) return;
   report.relate(*finding, saves[0]->event->place, "saved here");
   // The only key that nobody reads is meant.

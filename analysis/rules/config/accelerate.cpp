@@ -46,7 +46,8 @@ void check_keys(const Node& table, std::string_view section, DocumentReport& rep
     if (meant.empty()) {
       if (refused)
         report.add(Severity::warning, field.key_span,
-            "accelerate 1.15 knows no key `" + field.key + "` and refuses a configuration with unknown keys");
+            "accelerate 1.15 knows no key `" + field.key +
+                "` and refuses a configuration with unknown keys. Remove it");
       continue;
     }
     // Old names of options that became others are near them: only what has the same letters but a few is a
@@ -68,7 +69,7 @@ void check_choice(const Node& root, std::string_view key, Severity severity, Doc
   if (!value || !value->is(Node::Kind::text) || is_known(key, value->text) || value->text == "TPU") return;
   report.add(severity, value->span,
       "`" + std::string(key) + "` takes " + in_code(names_of(key)) + "; accelerate refuses \"" + value->text +
-          "\"");
+          "\". Choose one of these");
 }
 
 // What DeepSpeed's own file says is said there alone: DeepSpeedPlugin of accelerate 1.15 raises over these
@@ -84,7 +85,7 @@ void check_stage(const Node& root, DocumentReport& report) {
   if (stage && stage->is(Node::Kind::integer) && (stage->integer < 0 || stage->integer > 3))
     report.add(Severity::warning, stage->span,
         "`zero_stage` takes 0, 1, 2 or 3; DeepSpeed refuses " + std::to_string(stage->integer) +
-            ", unless the launch gives another `--zero_stage`");
+            ", unless the launch gives another `--zero_stage`. Choose one of these");
 }
 
 void check_deepspeed_file(const Node& root, DocumentReport& report) {
@@ -94,7 +95,8 @@ void check_deepspeed_file(const Node& root, DocumentReport& report) {
   const auto tell = [&](const Field& field, Severity severity, const std::string& unless) {
     Finding& finding = report.add(severity, field.key_span,
         "with `deepspeed_config_file`, accelerate refuses `" + field.key +
-            "` beside it: \"Please specify them appropriately in the DeepSpeed config file\"" + unless);
+            "` beside it: \"Please specify them appropriately in the DeepSpeed config file\"" + unless +
+            ". Move it into that file");
     report.relate(finding, file->key_span, "DeepSpeed is configured in this file");
   };
   for (const Field& field : deepspeed->fields)
@@ -140,7 +142,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
     const std::string_view meant = documents::nearest(upper, known);
     Finding& finding = report.add(Severity::error, given->span,
         "`" + at(name)->key + "` takes " + in_code(known) + "; accelerate refuses \"" + given->text + "\"" +
-            (meant.empty() ? "" : ". Did you mean `" + std::string(meant) + "`?"));
+            (meant.empty() ? ". Choose one of these" : ". Did you mean `" + std::string(meant) + "`?"));
     if (!meant.empty())
       report.fix(finding, "Write " + std::string(meant), documents::is_typo(upper, meant), given->span,
           std::string(meant));
@@ -150,13 +152,13 @@ void check_fsdp(const Node& root, DocumentReport& report) {
     Finding& finding = report.add(said ? Severity::error : Severity::warning,
         at("sync_module_states")->value.span,
         std::string("with `fsdp_cpu_ram_efficient_loading`") + (said ? "" : ", which is on by default,") +
-            " only rank 0 loads the weights, and `fsdp_sync_module_states: false` sends them to nobody: `accelerate launch` refuses the two together");
+            " only rank 0 loads the weights, and `fsdp_sync_module_states: false` sends them to nobody: `accelerate launch` refuses the two together. Leave `fsdp_sync_module_states` on");
     if (said)
       report.relate(finding, value("cpu_ram_efficient_loading")->span, "only rank 0 loads the weights");
   }
   if (is_yes(value("activation_checkpointing_offload")) && !is_yes(value("activation_checkpointing")))
     report.add(Severity::error, at("activation_checkpointing_offload")->value.span,
-        "`fsdp_activation_checkpointing_offload` needs `fsdp_activation_checkpointing: true`: accelerate raises `ValueError`");
+        "`fsdp_activation_checkpointing_offload` needs `fsdp_activation_checkpointing: true`: accelerate raises `ValueError`. Turn both on, or leave the offloading out");
   const Node* version = value("version");
   const bool is_second = version &&
       ((version->is(Node::Kind::integer) && version->integer == 2) || version->is_text("2"));
@@ -164,7 +166,7 @@ void check_fsdp(const Node& root, DocumentReport& report) {
   if (is_second && strategy && strategy->is(Node::Kind::text) && !value("reshard_after_forward") &&
       strategy->text != "FULL_SHARD" && strategy->text != "1")
     report.add(Severity::warning, strategy->span,
-        "FSDP 2 does not read `fsdp_sharding_strategy`, and shards as `FULL_SHARD` does. `fsdp_reshard_after_forward: false` is its `SHARD_GRAD_OP`");
+        "FSDP 2 does not read `fsdp_sharding_strategy`, and shards as `FULL_SHARD` does. Set `fsdp_reshard_after_forward` in its place: false is what `SHARD_GRAD_OP` was");
 }
 
 // The sizes of a mesh are the processes of the job.
@@ -189,7 +191,7 @@ void check_mesh(const Node& root, DocumentReport& report) {
   Finding& finding = report.add(Severity::warning, processes->span,
       "the mesh has " + factors + " = " + std::to_string(product) + " processes, and the job has " +
           std::to_string(processes->integer) +
-          ": accelerate raises `ValueError`, unless the launch gives another `--num_processes`");
+          ": accelerate raises `ValueError`, unless the launch gives another `--num_processes`. Make the two equal");
   report.relate(finding, sizes->span, "the sizes of the mesh");
 }
 
@@ -211,7 +213,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     Finding& finding = report.add(Severity::warning, rank->span,
         "`machine_rank` " + std::to_string(rank->integer) +
             " does not exist: machines are numbered from 0, and `num_machines` is " +
-            std::to_string(machines->integer));
+            std::to_string(machines->integer) + ". Number this one below that");
     report.relate(finding, machines->span, "the machines");
   }
   check_choice(root, "distributed_type", Severity::error, report);
@@ -222,7 +224,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
       machines->integer > 1 && processes->integer > 0 && processes->integer % machines->integer != 0) {
     Finding& finding = report.add(Severity::warning, processes->span,
         "`num_processes` counts those of all machines: " + std::to_string(processes->integer) +
-            " cannot be divided evenly among " + std::to_string(machines->integer) + " machines");
+            " cannot be divided evenly among " + std::to_string(machines->integer) +
+            " machines. Make it a multiple of them");
     report.relate(finding, machines->span, "the machines");
   }
   if (const Node* port = root.at("main_process_port");

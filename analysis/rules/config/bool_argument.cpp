@@ -1,5 +1,6 @@
 // config/bool-argument: an argument of the command line is read with bool.
 #include "rules/rule.hpp"
+#include "rules/sentences.hpp"
 #include "rules/shape/operator_problem.hpp"
 #include "values/shape_text.hpp"
 
@@ -53,9 +54,9 @@ void check(const Record& record, Report& report) {
         related.push_back({found[i].where, "so is this one"});
       }
     if (others > 0)
-      message += " The same goes for " + std::to_string(others) +
-          (others == 1 ? " other argument" : " other arguments") + " of " + values::code(parsers[first]) +
-          ".";
+      message.insert(end_of_first_sentence(message),
+          ", and likewise for " + std::to_string(others) +
+              (others == 1 ? " other argument" : " other arguments") + " of " + values::code(parsers[first]));
     if (Finding* finding = report.add(
             found[first].severity, problems[first]->place, problems[first]->calls, std::move(message)))
       finding->related = std::move(related);

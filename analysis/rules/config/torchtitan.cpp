@@ -167,7 +167,7 @@ void check_table(const Field& section, DocumentReport& report) {
     } else if (!key->choices.empty() && !is_choice(key->choices, field.value.text)) {
       report.add(Severity::warning, field.value.span,
           "`" + section.key + "." + field.key + "` takes " + in_code(choices_in(key->choices)) +
-              "; torchtitan 0.2 refuses \"" + field.value.text + "\"");
+              "; torchtitan 0.2 refuses \"" + field.value.text + "\". Choose one of these");
     }
   }
 }

@@ -96,12 +96,12 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         !of_name;
     if (is_number && input.document.language == documents::Language::yaml &&
         field.value.span.end - field.value.span.begin == field.value.text.size())
-      message += ". PyYAML takes a number with an exponent for one only with a dot and a sign: write `" +
+      message += ". Write `" +
           (field.value.text.find('.') == std::string::npos
                   ? field.value.text.substr(0, field.value.text.find_first_of("eE")) + ".0" +
                       field.value.text.substr(field.value.text.find_first_of("eE"))
                   : field.value.text) +
-          "`";
+          "`: PyYAML takes a number with an exponent for one only with a dot and a sign";
     // Programs that read YAML often turn numbers into numbers themselves.
     Finding& finding = report.add(misuse.is_former || is_number ? Severity::information : Severity::warning,
         of_name ? field.key_span : field.value.span, message + ".");

@@ -285,13 +285,13 @@ private:
       message = entering + (seen.guarded.ranks.size() == 1 || who.starts_with("every") ? " runs " : " run ") +
           name + ", which sends its buffers: the other ranks take them in their next forward" +
           at_line(met->place) +
-          ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest: call " +
+          ", and from then on they are apart. Whether that hangs depends on the backend and on what follows, at the end of the job at the latest. Call " +
           what_is_inside(*event.row->collective) + " here.";
     } else if (forward && !hangs) {
       message = entering + " runs " + name +
           (may_send_buffers(event.self)
-                  ? ". If it has buffers, as those of batch norms, it sends them, and the other ranks take them in place of what comes next: call "
-                  : ". It has no buffers to send, so this works until it gets one or runs backward: call ") +
+                  ? ". If it has buffers, as those of batch norms, it sends them, and the other ranks take them in place of what comes next. Call "
+                  : ". It has no buffers to send, so this works until it gets one or runs backward. Call ") +
           what_is_inside(*event.row->collective) + " here.";
     } else {
       const bool one = seen.guarded.ranks.size() == 1;

@@ -30,7 +30,8 @@ void judge(const Document& document, DocumentReport& report) {
   for (const Size* each : {&whole, &micro, &steps})
     if (each->value && *each->value <= 0) {
       report.add(Severity::error, each->field->value.span,
-          "`" + each->field->key + "` is not greater than 0: DeepSpeed raises `AssertionError`");
+          "`" + each->field->key +
+              "` is not greater than 0: DeepSpeed raises `AssertionError`. Make it positive");
       return;
     }
   if (!whole.field && !micro.field) {
@@ -43,7 +44,7 @@ void judge(const Document& document, DocumentReport& report) {
     });
     if (!completed && root.span.end > root.span.begin)
       report.add(Severity::warning, {root.span.begin, root.span.begin + 1},
-          "neither `train_batch_size` nor `train_micro_batch_size_per_gpu` is given: DeepSpeed refuses the configuration, unless the program adds one of them");
+          "neither `train_batch_size` nor `train_micro_batch_size_per_gpu` is given: DeepSpeed refuses the configuration, unless the program adds one of them. Add one");
     return;
   }
   if (!whole.value || (!micro.value && !steps.value)) return;

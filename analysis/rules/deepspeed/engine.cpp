@@ -75,8 +75,8 @@ void check_steps(const Record& record, Report& report) {
         std::string(
             "This optimizer belongs to the engine of DeepSpeed, which steps it in `engine.step()`, with the accumulation, the loss scale and the schedule of its configuration. ") +
             (of_engine.empty()
-                    ? "A separate step leaves them out, and under ZeRO finds no gradients: call `engine.step()` instead"
-                    : "This is a second step: remove it"));
+                    ? "A separate step leaves them out, and under ZeRO finds no gradients. Call `engine.step()` instead"
+                    : "This is a second step. Remove it"));
   });
 }
 
@@ -117,7 +117,7 @@ void check_backwards(const Record& record, Report& report) {
           each.event->calls,
           refused
               ? "This backward goes around the engine of DeepSpeed, which without ZeRO refuses it: `RuntimeError`, \"Direct calls to tensor.backward() are not supported in this configuration\"; versions before 0.18 reduce no gradients instead. Call `engine.backward(loss)`."
-              : "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps, scales no float16 loss unless `engine.scale(loss)` did, and versions before 0.18 do not reduce the gradients of ZeRO. `engine.backward(loss)` does all of it.");
+              : "This backward goes around the engine of DeepSpeed: it divides no loss by the accumulation steps, scales no float16 loss unless `engine.scale(loss)` did, and versions before 0.18 do not reduce the gradients of ZeRO. Call `engine.backward(loss)`, which does all of it.");
       if (finding) report.relate(*finding, (*step)->event->place, "the engine steps here");
     }
   }
@@ -262,7 +262,7 @@ void check(const Record& record, Report& report) {
     if (told || !attribute(operation.self, values::EngineState::no_optimizer)) return;
     told = &operation;
     report.add(Severity::error, operation.place, operation.calls,
-        "The engine has no optimizer: `deepspeed.initialize` is given none, and the configuration names none. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\"");
+        "The engine has no optimizer: `deepspeed.initialize` is given none, and the configuration names none. DeepSpeed fails here or where the engine is made: \"must provide optimizer during init in order to use backward\". Pass `optimizer=`, or name one in the configuration");
   });
   report_specialized(
       record, report, rule.id, [&](const ProblemEvent& problem) { return text_of(record, problem); });

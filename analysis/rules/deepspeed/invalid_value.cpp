@@ -162,7 +162,9 @@ void judge(const Document& document, DocumentReport& report) {
       // Only sections of models are checked where they are read; the others fail later, or do not.
       // Older versions took anything in those that were plain tables then.
       report.add(is_strict(section) && !was_open(section) ? Severity::error : Severity::warning,
-          field.value.span, "`" + field.key + "` " + why + "; " + std::string(asked) + " takes " + wanted);
+          field.value.span,
+          "`" + field.key + "` " + why + "; " + std::string(asked) + " takes " + wanted +
+              ". Write what it takes");
     }
   });
 }

@@ -45,7 +45,8 @@ void misplaced(const std::vector<const Field*>& fields, std::string_view section
                       (always || is_of_optimizer(section)
                               ? ""
                               : std::string(", and older versions ignore ") + (several ? "them" : "it"))
-                   : std::string(several ? "they are" : "it is") + " not read"));
+                   : std::string(several ? "they are" : "it is") + " not read") +
+          ". Move " + (several ? "them" : "it") + " there");
   for (std::size_t i = 1; i < fields.size(); ++i)
     report.relate(finding, fields[i]->key_span, "this one, too");
 }
@@ -73,10 +74,11 @@ void unknown(const Field& field, std::string_view meant, const Node& table, std:
   if (strict)
     report.add(Severity::warning, field.key_span,
         "DeepSpeed refuses unknown keys in " + place + ", and " + std::string(asked) + " does not know " +
-            name);
+            name + ". Remove it");
   else if (section.empty() && !field.key.starts_with('_') && field.key.find("comment") == std::string::npos)
     report.add(Severity::information, field.key_span,
-        std::string(asked) + " does not read the key " + name + ": it has no effect on the training");
+        std::string(asked) + " does not read the key " + name +
+            ": it has no effect on the training. Remove it");
 }
 
 // `is_older`: the checkout holds itself to a version that still reads what this one has removed.
@@ -93,7 +95,7 @@ void judge_keys(const Document& document, DocumentReport& report, bool is_older)
         if (document.is_broken) continue;
         Finding& finding = report.add(Severity::error, field.key_span,
             "`" + field.key + "` stands twice in " + place_of(section) +
-                ": DeepSpeed refuses a file with duplicate keys");
+                ": DeepSpeed refuses a file with duplicate keys. Keep one of them");
         report.relate(finding, first->second->key_span, "it stands here first");
         continue;
       }

@@ -29,17 +29,17 @@ void check_offload(const Node& zero, std::int64_t stage, DocumentReport& report)
     if (key == "offload_param" && stage < 3)
       report.add(Severity::warning, field.key_span,
           "only stage 3 splits the parameters and reads `offload_param`; " + at_stage +
-              " it has no effect and the parameters stay on the GPU");
+              " it has no effect and the parameters stay on the GPU. Set `stage` to 3, or remove it");
     else if (stage == 0)
       report.add(Severity::warning, field.key_span,
-          "stage 0 partitions nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU");
+          "stage 0 partitions nothing and does not read `offload_optimizer`: the optimizer's states stay on the GPU. Set `stage` to 1 or more, or remove it");
     else if (device->text == "nvme" && stage < 3)
       report.add(Severity::warning, device->span,
           at_stage +
-              " the optimizer's states are offloaded to the memory of the host, whatever the device: only stage 3 writes them to a disk");
+              " the optimizer's states are offloaded to the memory of the host, whatever the device: only stage 3 writes them to a disk. Set `stage` to 3, or write \"cpu\"");
     else if (device->text == "nvme" && (!path || path->is(Node::Kind::null)))
       report.add(Severity::error, device->span,
-          "offloading to nvme needs `nvme_path`, the folder on the disk: without this key DeepSpeed fails when it builds the path");
+          "offloading to nvme needs `nvme_path`, the folder on the disk: without this key DeepSpeed fails when it builds the path. Add it");
   }
 }
 
@@ -55,7 +55,8 @@ void judge(const Document& document, DocumentReport& report) {
     const Field* field = table ? table->find(key) : nullptr;
     if (field && truth(&field->value) == true && *stage == 0)
       report.add(Severity::error, field->key_span,
-          "`" + std::string(key) + "` is supported with stage 1, 2 or 3 of ZeRO only: DeepSpeed asserts it");
+          "`" + std::string(key) +
+              "` is supported with stage 1, 2 or 3 of ZeRO only: DeepSpeed asserts it. Set `stage`, or remove it");
   }
   const Node* zero = root.at("zero_optimization");
   if (!zero || !zero->is(Node::Kind::table)) return;
@@ -67,22 +68,24 @@ void judge(const Document& document, DocumentReport& report) {
              "stage3_gather_16bit_weights_on_model_save", "round_robin_gradients"})
       if (const Field* option = zero->find(key); option && truth(&option->value) == true)
         report.add(Severity::information, option->key_span,
-            "stage 0 partitions nothing and does not read `" + std::string(key) + "`: it has no effect");
+            "stage 0 partitions nothing and does not read `" + std::string(key) +
+                "`: it has no effect. Set `stage` to 1 or more, or remove it");
   const Node* offload = zero->at("offload_optimizer");
   if (const Field* ratio = offload ? offload->find("ratio") : nullptr;
       ratio && ratio->value.is_number() && ratio->value.number() < 1 && *stage != 3)
     report.add(Severity::error, ratio->value.span,
-        "a `ratio` below 1 is supported with stage 3 only: DeepSpeed asserts it");
+        "a `ratio` below 1 is supported with stage 3 only: DeepSpeed asserts it. Set `stage` to 3, or remove it");
   if (const Field* norm = zero->find("compute_grad_norm");
       norm && truth(&norm->value) == false && *stage != 1 && *stage != 2)
     report.add(Severity::error, norm->value.span,
-        "`compute_grad_norm` may be off only with stage 1 or 2: DeepSpeed refuses it here");
+        "`compute_grad_norm` may be off only with stage 1 or 2: DeepSpeed refuses it here. Remove it");
   if (const Field* legacy = zero->find("legacy_stage1");
       legacy && truth(&legacy->value) == true && *stage > 0)
     report.add(Severity::error, legacy->value.span,
-        "the old stage 1 is not supported since DeepSpeed 0.5.9: it raises where the optimizer is made");
+        "the old stage 1 is not supported since DeepSpeed 0.5.9: it raises where the optimizer is made. Remove `legacy_stage1`");
   if (const Node* op = root.at("gradient_allreduce_op"); op && op->is_text("sum") && *stage == 3)
-    report.add(Severity::error, op->span, "stage 3 only averages gradients: DeepSpeed refuses \"sum\"");
+    report.add(Severity::error, op->span,
+        "stage 3 only averages gradients: DeepSpeed refuses \"sum\". Use `gradient_allreduce_op` only below stage 3");
 }
 
 void check_document(const DocumentInput& input, DocumentReport& report) { judge(input.document, report); }

@@ -21,17 +21,17 @@ constexpr std::string_view taken[] = {"module", "mesh", "reshard_after_forward",
     "mp_policy", "offload_policy", "ignored_params", "dp_mesh_dims"};
 // Arguments of FullyShardedDataParallel, and what became of them.
 constexpr std::array<std::string_view, 2> became[] = {
-    {"auto_wrap_policy", "call `fully_shard` on each layer first, then on the model"},
-    {"mixed_precision", "it is `mp_policy=MixedPrecisionPolicy(…)` here"},
-    {"cpu_offload", "it is `offload_policy=CPUOffloadPolicy()` here"},
-    {"sharding_strategy", "`reshard_after_forward` says it here"},
-    {"process_group", "it is `mesh` here"},
-    {"device_mesh", "it is `mesh` here"},
-    {"device_id", "move the model to its device first"},
-    {"ignored_modules", "it is `ignored_params` here"},
-    {"ignored_states", "it is `ignored_params` here"},
-    {"sync_module_states", "load or broadcast the weights yourself"},
-    {"use_orig_params", "the parameters are always kept here"},
+    {"auto_wrap_policy", "Call `fully_shard` on each layer first, then on the model"},
+    {"mixed_precision", "Pass `mp_policy=MixedPrecisionPolicy(…)` in its place"},
+    {"cpu_offload", "Pass `offload_policy=CPUOffloadPolicy()` in its place"},
+    {"sharding_strategy", "Set `reshard_after_forward` in its place"},
+    {"process_group", "Pass `mesh` in its place"},
+    {"device_mesh", "Pass `mesh` in its place"},
+    {"device_id", "Move the model to its device first"},
+    {"ignored_modules", "Pass `ignored_params` in its place"},
+    {"ignored_states", "Pass `ignored_params` in its place"},
+    {"sync_module_states", "Load or broadcast the weights yourself"},
+    {"use_orig_params", "Leave it out: the parameters are always kept"},
 };
 
 bool is_container(Value module) {
@@ -60,13 +60,13 @@ std::string why_in_place(const Wrap& wrap) {
         std::begin(became), std::end(became), [&](const auto& one) { return one[0] == name; });
     return "`fully_shard` takes no argument `" + std::string(name) +
         "`: \"got an unexpected keyword argument\"" +
-        (old == std::end(became) ? "." : "; " + std::string((*old)[1]) + ".");
+        (old == std::end(became) ? ". Remove it." : ". " + std::string((*old)[1]) + ".");
   }
   const bool starred = std::any_of(call.arguments.begin(), call.arguments.end(),
       [](const syntax::Expr* each) { return each->kind == syntax::ExprKind::starred; });
   if (call.arguments.size() > 1 && !starred)
     return "`fully_shard` takes the module by position and everything else by keyword: \"takes 1 positional argument but " +
-        std::to_string(call.arguments.size()) + " were given\".";
+        std::to_string(call.arguments.size()) + " were given\". Name the others.";
   if (is_object_of(wrap.option("mp_policy"), "torch.distributed.fsdp.MixedPrecision"))
     return "`MixedPrecision` belongs to `FullyShardedDataParallel`, and `fully_shard` does not read it: inputs and parameters then differ in type. Pass a `MixedPrecisionPolicy`.";
   return {};
@@ -86,7 +86,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
   if (policy.is(Kind::list) || policy.is(Kind::tuple))
     return "`auto_wrap_policy` is a function or a policy, and a list of classes is neither: it is \"not callable\". Pass a `ModuleWrapPolicy` with these classes.";
   if (is_symbol(policy, ".ModuleWrapPolicy"))
-    return "`ModuleWrapPolicy` is given as the class itself: make one of the layers' classes, `ModuleWrapPolicy({Block})`.";
+    return "`ModuleWrapPolicy` is given as the class itself. Make one of the layers' classes: `ModuleWrapPolicy({Block})`.";
   if (const Value ignored = wrap.option("ignored_modules"); ignored.is(Kind::instance)) {
     const auto* object = ignored.as<Instance>();
     const ClassRole role = libraries::role_of(object->native);
@@ -100,7 +100,7 @@ std::string why_wrapped(const Record& record, const Wrap& wrap) {
         std::string(strategy.text()) + "`.";
   if (is_symbol(strategy, ".HYBRID_SHARD") && wrap.leaves_out("process_group") &&
       wrap.leaves_out("device_mesh") && wrap.leaves_out("auto_wrap_policy"))
-    return "`HYBRID_SHARD` without an `auto_wrap_policy` must be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\".";
+    return "`HYBRID_SHARD` without an `auto_wrap_policy` must be told its groups: \"Manual wrapping with ShardingStrategy.HYBRID_SHARD requires explicit specification of process group or device_mesh\". Pass a `device_mesh`, or an `auto_wrap_policy`.";
   if (is_object_of(wrap.option("mixed_precision"), "torch.distributed.fsdp.MixedPrecisionPolicy"))
     return "`MixedPrecisionPolicy` belongs to `fully_shard`, and `FullyShardedDataParallel` refuses it: `AttributeError`. Pass `MixedPrecision`.";
   return {};
@@ -136,7 +136,7 @@ void check(const Record& record, Report& report) {
       if (why.empty() && wrap.in_place && (before = earlier(wraps, i))) {
         const bool same = before->module.object() == wrap.module.object();
         why = same
-            ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\"."
+            ? "`fully_shard` has already been applied to this module: \"can only be applied to a module once\". Remove this call."
             : "This module is a part of one that is sharded already, and its parameters belong to that one: `fully_shard` fails here. Shard the parts first, and the whole last.";
       }
       if (why.empty() || !once(wrap.event->place)) continue;

@@ -15,7 +15,7 @@ using program::ValueType;
 
 void ArgumentReading::judge_value(const DeclaredOption& option, const Word& flag, const Word& value) {
   if (!value.is_known() || option.arity == Arity::unknown) return;
-  std::string why;
+  std::string why, pass;
   const bool of_version =
       option.where.path.empty();  // an argument of the Trainer: another version may take more
   if (of_version && !option.choices.empty() && !is_choice(option, value.text)) {
@@ -29,16 +29,17 @@ void ArgumentReading::judge_value(const DeclaredOption& option, const Word& flag
     return;
   }
   if (!option.choices.empty() && !is_choice(option, value.text)) {
-    why = "takes " + in_code(option.choices);
+    why = "takes " + in_code(option.choices), pass = "Choose one of them";
   } else if (option.type == ValueType::integer && !reads_as_int(value.text)) {
-    why = "takes an integer";
+    why = "takes an integer", pass = "Pass one";
   } else if (option.type == ValueType::number && !reads_as_float(value.text)) {
-    why = "takes a number";
+    why = "takes a number", pass = "Pass one";
   } else if (option.type == ValueType::truth && !reads_as_truth(value.text)) {
-    why = "takes true or false";
+    why = "takes true or false", pass = "Choose one of the two";
   }
   if (!why.empty())
-    refuse(value, "`" + flag.text + "` " + why + "; the script rejects " + quoted(value.text), option);
+    refuse(value, "`" + flag.text + "` " + why + "; the script rejects " + quoted(value.text) + ". " + pass,
+        option);
 }
 
 bool ArgumentReading::is_choice(const DeclaredOption& option, const std::string& text) {
@@ -58,7 +59,7 @@ void ArgumentReading::judge_exclusive(const DeclaredOption& option, const Word& 
     if (other->exclusive != option.exclusive || other == &option) continue;
     refuse(flag,
         "`" + flag.text + "` and `" + word.text +
-            "` exclude each other: the script ends with \"not allowed with argument\"",
+            "` exclude each other: the script ends with \"not allowed with argument\". Give one of them alone",
         option, word.by_default);
     return;
   }
@@ -97,7 +98,8 @@ void ArgumentReading::tell_former() {
       "The Trainer's arguments of " +
           (at_once ? "transformers " + std::string(since) + " and later"
                    : std::string("newer transformers")) +
-          " have no " + listed + ": the script rejects " + (former_.size() > 1 ? "them" : "it"));
+          " have no " + listed + ": the script rejects " +
+          (former_.size() > 1 ? "them. Rename or remove each" : "it. Rename or remove it"));
   for (std::size_t i = 1; i < former_.size(); ++i)
     report_.relate(finding, former_[i].first.written, "`" + former_[i].first.text + "` is given here");
 }
@@ -211,7 +213,8 @@ void ArgumentReading::tell_unknown(const std::vector<Word>& unknown) {
   Finding& finding = report_.add(unknown.front().by_default ? Severity::warning : Severity::error,
       unknown.front().written,
       "`" + file_of(path_) + "` declares no " + (many ? "arguments " : "argument ") + in_code(names, "and") +
-          " and rejects " + (many ? "them" : "it") + end_over(many));
+          " and rejects " + (many ? "them" : "it") + end_over(many) + ". Declare " +
+          (many ? "them, or leave them out" : "it, or leave it out"));
   for (std::size_t i = 1; i < unknown.size(); ++i)
     report_.relate(finding, unknown[i].written, "`" + unknown[i].text + "` is given here");
 }
@@ -267,7 +270,7 @@ void ArgumentReading::tell_missing(bool before_command) {
                     : options_.of_click ? "Missing option"
                     : options_.of_tyro  ? "Required options"
                                         : "the following arguments are required") +
-            '"');
+            "\". Add " + (missing.size() > 1 ? "them" : "it"));
     report_.relate(finding, *first, "declared here");
   }
   tell_missing_groups();
@@ -287,7 +290,7 @@ void ArgumentReading::tell_missing_groups() {
     if (!one || is_any_given) continue;
     Finding& finding = report_.add(Severity::error, line_.script->written,
         "`" + file_of(path_) + "` requires " + in_code(flags) +
-            ", and this launch gives none: the script ends with \"one of the arguments … is required\"");
+            ", and this launch gives none: the script ends with \"one of the arguments … is required\". Give one");
     report_.relate(finding, one->where, "declared here");
   }
 }

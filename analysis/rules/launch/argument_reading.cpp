@@ -114,13 +114,13 @@ void ArgumentReading::attached(const DeclaredOption& option, const Word& flag, c
     if (value.is_known() && !options_.of_click)
       refuse(value,
           "`" + flag.text + "` takes no value, and the script rejects " + quoted(value.text) +
-              ": \"ignored explicit argument\"",
+              ": \"ignored explicit argument\". Leave the value out",
           option);
   } else if (option.arity == Arity::number && option.count != 1) {
     refuse(value,
         "`" + flag.text + "` takes " + std::to_string(option.count) +
             " values, and the script rejects one: \"expected " + std::to_string(option.count) +
-            " arguments\"",
+            " arguments\". Write them after it, without `=`",
         option);
   } else {
     judge_value(option, flag, value);
@@ -213,7 +213,8 @@ void ArgumentReading::left_over(std::size_t place, const DeclaredOption* after) 
     why = "`" + after->flags.front() + "` takes " + std::to_string(after->count) + " values";
   Finding& finding = report_.add(word.by_default || by_default_ ? Severity::warning : Severity::error,
       word.written,
-      why + ": " + quoted(word.text) + " is left over, and the script ends with \"unrecognized arguments\"");
+      why + ": " + quoted(word.text) +
+          " is left over, and the script ends with \"unrecognized arguments\". Remove it");
   if (after) report_.relate(finding, after->where, "declared here");
   // What stood for yes says nothing.
   const auto stands_here = [](const Word& each) { return each.written == each.span; };
@@ -246,7 +247,7 @@ void ArgumentReading::command(const Seen& word) {
   Finding& finding = report_.add(word.flag.by_default || by_default_ ? Severity::warning : Severity::error,
       given.written,
       "`" + file_of(path_) + "` has no command `" + given.text + "`, and rejects it" +
-          (meant.empty() ? ": it takes " + in_code(names) : ". Did you mean `" + std::string(meant) + "`?"));
+          (meant.empty() ? ". Choose " + in_code(names) : ". Did you mean `" + std::string(meant) + "`?"));
   report_.relate(finding, commands.where, "the commands are declared here");
   if (!meant.empty() && given.written.end - given.written.begin == given.text.size())
     report_.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.text, meant),

@@ -47,7 +47,7 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
         if (!given.option && (given.flag.text == "--use_env" || given.flag.text == "--use-env")) {
           Finding& finding = report.add(Severity::error, given.flag.written,
               "`torchrun` has no `" + given.flag.text +
-                  "`: it always hands the rank over in the environment, and refuses the option");
+                  "`: it always hands the rank over in the environment, and refuses the option. Remove it");
           if (given.flag.written == given.flag.span)
             report.fix(finding, "Remove " + given.flag.text, true, with_blank(input, given.flag.span), "");
         }
@@ -61,8 +61,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
     const bool by_environment = line.has("use_env");
     Finding& finding = report.add(Severity::information, where,
         by_environment
-            ? "`torch.distributed.launch` is deprecated: `torchrun` does the same with the same options, without `--use_env`"
-            : "`torch.distributed.launch` is deprecated. It hands the script `--local-rank`, since PyTorch 2.0 with a hyphen; `torchrun` hands nothing over, and the script reads `LOCAL_RANK` from the environment");
+            ? "`torch.distributed.launch` is deprecated. Launch with `torchrun`, which does the same with the same options, without `--use_env`"
+            : "`torch.distributed.launch` is deprecated. It hands the script `--local-rank`, since PyTorch 2.0 with a hyphen. Launch with `torchrun`, which hands nothing over, and read `LOCAL_RANK` from the environment");
     if (!by_environment || module != line.first + 2 || words[line.first].written != words[line.first].span)
       continue;
     const GivenOption* flag = nullptr;

@@ -262,7 +262,7 @@ void judge_overrides(
       report.add(each.word->by_default ? Severity::warning : Severity::error, each.word->written,
           "there is no `" + each.key + "/" + each.value + ".yaml` beside the configuration of `" +
               script.substr(script.rfind('/') + 1) + "`: Hydra ends with \"Could not find '" + each.key +
-              "/" + each.value + "'\"");
+              "/" + each.value + "'\". Choose one that is there");
       return;
     }
   composition.add("", main->name, "");
@@ -294,7 +294,7 @@ void judge_overrides(
         each.word->written,
         "the configuration of `" + script.substr(script.rfind('/') + 1) + "` has no key `" + each.key +
             "`, and Hydra refuses to override it: \"Could not override '" + each.key + "'\". " +
-            (meant.empty() ? "`+" + each.key + "=…` adds one" : "Did you mean `" + meant + "`?"));
+            (meant.empty() ? "Write `+" + each.key + "=…` to add one" : "Did you mean `" + meant + "`?"));
     const Span written = each.word->written;
     if (!meant.empty() && written.end - written.begin == each.word->text.size())
       report.fix(finding, "Rename to " + meant, documents::is_typo(each.key, meant),

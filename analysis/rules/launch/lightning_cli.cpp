@@ -241,7 +241,7 @@ private:
       if (misuse.of_name && !misuse.is_former)
         message = "LightningCLI makes its options of the Trainer's arguments, and the Trainer has no `" +
             name + "`: it rejects `--trainer." + name + "`" +
-            (misuse.meant.empty() ? "" : ". Did you mean `" + std::string(misuse.meant) + "`?");
+            (misuse.meant.empty() ? ". Remove it" : ". Did you mean `" + std::string(misuse.meant) + "`?");
       Finding& finding = report_.add(
           severity, misuse.of_name || !flag.value ? flag.flag->written : flag.value->written, message + ".");
       if (misuse.other) report_.relate(finding, flags[*misuse.other]->flag->written, "it is set here");
@@ -269,7 +269,7 @@ private:
           each.flag->written,
           "LightningCLI makes its options of the arguments of `" + part.name + "`, which takes no `" + name +
               "`: it rejects `--" + section + "." + name + "`" +
-              (meant.empty() ? "." : ". Did you mean `" + meant + "`?"));
+              (meant.empty() ? ". Remove it." : ". Did you mean `" + meant + "`?"));
       report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
       if (!meant.empty()) rename(finding, *each.flag, name, meant);
     }
@@ -300,7 +300,7 @@ private:
           each.flag->by_default || each.value->by_default ? Severity::warning : Severity::error,
           each.value->written,
           "`--" + each.name + "` takes " + std::string(wants) + "; LightningCLI refuses \"" +
-              each.value->text.substr(each.value->text.find('=') + 1) + "\".");
+              each.value->text.substr(each.value->text.find('=') + 1) + "\". Pass one.");
       report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
     }
   }
@@ -340,7 +340,7 @@ private:
           Finding& finding = report_.add(named.by_default ? Severity::warning : Severity::error,
               named.written,
               "`" + section + "." + field.key + "` of `" + path->substr(path->rfind('/') + 1) + "` takes " +
-                  std::string(wants) + "; LightningCLI refuses this value.");
+                  std::string(wants) + "; LightningCLI refuses this value. Write one there.");
           report_.relate(finding, {*path, field.value.span}, "the value");
           report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
         }
@@ -349,7 +349,7 @@ private:
         Finding& finding = report_.add(named.by_default ? Severity::warning : Severity::error, named.written,
             "`" + section + "." + field.key + "` of `" + path->substr(path->rfind('/') + 1) +
                 "` is no argument of `" + part.name + "`, and LightningCLI rejects it" +
-                (meant.empty() ? "." : ". Did you mean `" + meant + "`?"));
+                (meant.empty() ? ". Remove it." : ". Did you mean `" + meant + "`?"));
         report_.relate(finding, {*path, field.key_span}, "the key");
         report_.relate(finding, part.where, "the arguments of `" + part.name + "`");
         if (!meant.empty())

@@ -166,7 +166,8 @@ void check_document(const DocumentInput& input, DocumentReport& report) {
           "There is no file `" + file + "` where this launch is started, in the folder of `" +
               line.script->text +
               "`: opening it raises `FileNotFoundError`, after the launcher has started all processes." +
-              (meant.empty() ? "" : " Did you mean `" + meant + "`?"));
+              (meant.empty() ? " Correct the path, or start the launch where the file is."
+                             : " Did you mean `" + meant + "`?"));
       if (!meant.empty() && word->written.end - word->written.begin == file.size())
         report.fix(finding, "Write " + meant, false, word->written, meant);
     }

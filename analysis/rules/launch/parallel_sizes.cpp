@@ -195,7 +195,8 @@ public:
         break;
       case Asks::gone:
         tell(demand, *one, {},
-            "`" + one->flag.text + "` no longer exists: pass `--" + std::string(demand.others) + "` instead");
+            "`" + one->flag.text + "` no longer exists, and `--" + std::string(demand.others) +
+                "` takes its place");
         break;
       }
     }
@@ -275,6 +276,18 @@ private:
             (count > 1 ? " = " + numbers + " = " + source_excerpt(product) : " = " + numbers));
   }
 
+  static std::string_view what_to_do(const Demand& demand) {
+    switch (demand.asks) {
+    case Asks::multiple: return demand.one == "world" ? ". Make them a multiple" : ". Make it a multiple";
+    case Asks::exactly: return ". Make the two equal";
+    case Asks::at_least: return ". Make it at least as large";
+    case Asks::apart: return ". Give one of them alone";
+    case Asks::together: return ". Give both";
+    case Asks::gone: return ". Rename it";
+    }
+    return "";
+  }
+
   void tell(const Demand& demand, const Given& one, const std::vector<const Given*>& others,
       const std::string& what) {
     bool sure = !one.by_default && !sizes_.is_open() && demand.in_every_version;
@@ -288,7 +301,8 @@ private:
     const Word& where = at.value ? *at.value : at.flag;
     Finding& finding = report_.add(sure ? Severity::error : Severity::warning, where.written,
         what + ". " + answer +
-            (sizes_.is_open() ? ", unless arguments that are not known here say otherwise" : ""));
+            (sizes_.is_open() ? ", unless arguments that are not known here say otherwise" : "") +
+            std::string(what_to_do(demand)));
     const auto relate = [&](const Given& given, const std::string& text) {
       const Word& word = given.value ? *given.value : given.flag;
       if (given.in_file) return report_.relate(finding, *given.in_file, text);

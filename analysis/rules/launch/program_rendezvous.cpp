@@ -286,8 +286,10 @@ void compare_with_groups(const File& file, Report& report, const FoundCall& spaw
         nullptr,
         "`spawn` starts " + std::to_string(processes) + " processes, but the group has `world_size` " +
             std::to_string(*told) +
-            (*told < processes ? ": rank " + std::to_string(*told) + " and all higher ranks fail to join it."
-                               : ": it waits until the time limit for ranks that never start."));
+            (*told < processes
+                    ? ": rank " + std::to_string(*told) +
+                        " and all higher ranks fail to join it. Make the two equal."
+                    : ": it waits until the time limit for ranks that never start. Make the two equal."));
     if (!finding) continue;
     if (is_handed)
       report.relate(*finding, {inner.chunk, inner.call->span}, "the group is made here");
@@ -321,7 +323,7 @@ void check_spawned(const Record& record, Report& report) {
       report.add(Severity::error, {each.chunk, call.span}, nullptr,
           "`spawn` calls `" + name + "` with the number of the process and `args`, " +
               std::to_string(handed) + (handed == 1 ? " argument" : " arguments") + " in all, and it takes " +
-              std::to_string(parameters.size()) + ": `TypeError` in every process.");
+              std::to_string(parameters.size()) + ": `TypeError` in every process. Pass what it takes.");
       continue;
     }
     check_shifted(file, report, each, *function, values, written(call, "nprocs", 2));

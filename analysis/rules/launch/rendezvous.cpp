@@ -135,7 +135,7 @@ void check_nodes(const LaunchLine& line, DocumentReport& report) {
   if (is_static && !line.has("node_rank") && !endpoint) {
     report.add(Severity::warning, given->written,
         "a job of " + given->text +
-            " nodes needs `--node_rank` on each of them, or `--rdzv_backend c10d` with `--rdzv_endpoint`: every node takes itself for node 0, and waits");
+            " nodes needs `--node_rank` on each of them, or `--rdzv_backend c10d` with `--rdzv_endpoint`: every node takes itself for node 0, and waits. Add one of the two");
     return;
   }
   const Word* place = is_static ? address : endpoint;

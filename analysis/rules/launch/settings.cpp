@@ -82,18 +82,20 @@ std::vector<SettingProblem> judge_setting(std::string_view name, const std::opti
     found.push_back({Severity::information, false,
         "`" + std::string(name) +
             "` is deprecated: " + (name.starts_with("TRANS") ? "transformers reads" : "PyTorch reads") +
-            " `" + std::string(known->instead) + "`",
+            " `" + std::string(known->instead) + "`. Rename it",
         same ? std::string(known->instead) : "", same});
   }
   if (!value || value->empty()) return found;
   if (!known->left_on.empty() && is_on(*value))
     found.push_back({Severity::information, false,
-        "`" + std::string(name) + "` is on: " + std::string(known->left_on), "", false});
+        "`" + std::string(name) + "` is on: " + std::string(known->left_on) +
+            ". Remove it, unless it has to be",
+        "", false});
   if (!known->choices.empty() && !is_choice(known->choices, *value) &&
       !is_choice(known->choices, upper(*value)))
     found.push_back({Severity::warning, true,
         "`" + std::string(name) + "` takes " + in_code(choices_in(known->choices)) + ", and cannot be \"" +
-            *value + "\"",
+            *value + "\". Choose one of these",
         "", false});
   if (name == "PYTORCH_CUDA_ALLOC_CONF" || name == "PYTORCH_ALLOC_CONF") judge_allocator(name, *value, found);
   if (name == "OMP_NUM_THREADS" && value->find_first_not_of("0123456789, ") != std::string::npos)

@@ -62,7 +62,7 @@ void judge_together(
       continue;
     Finding& finding = report.add(Severity::warning, one->name_span,
         "`" + std::string(pair.one) + "` and `" + std::string(pair.other) +
-            "` are both on: " + std::string(pair.why));
+            "` are both on: " + std::string(pair.why) + ". Turn one of them off");
     report.relate(finding, other->name_span, "set here");
   }
 }

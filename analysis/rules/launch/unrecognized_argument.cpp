@@ -52,7 +52,7 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
         near ? "`" + launcher + "` has no option `" + given.flag.text + "` and refuses it. Did you mean `" +
                 std::string(meant) + "`?"
              : "`" + launcher + "` of today has no option `" + given.flag.text +
-                "`, and refuses what it does not know. Arguments of the script come after the script");
+                "`, and refuses what it does not know. Remove it, or put it after the script if it is the script's");
     const std::uint32_t length = given.flag.written.end - given.flag.written.begin;
     if (near && length >= given.flag.text.size())
       report.fix(finding, "Rename to " + std::string(meant), documents::is_typo(given.flag.text, meant),
@@ -67,16 +67,17 @@ void judge_option(const LaunchLine& line, const GivenOption& given, DocumentRepo
       given.option->name.find("port") == std::string_view::npos)
     report.add(severity, given.value->written,
         "`" + given.flag.text + "` takes an integer; " + "`" + launcher + "` refuses \"" + given.value->text +
-            "\"");
+            "\". Pass one");
   else if (const std::string why = why_no_count(line.launcher, *given.option, given.value->text);
       !why.empty())
     report.add(severity, given.value->written,
         "`" + given.flag.text + "` takes " + why + "; " + "`" + launcher + "` refuses \"" +
-            given.value->text + "\"");
+            given.value->text + "\". Pass one of these");
   else if (!given.option->choices.empty() && line.launcher != Launcher::fabric &&
       !is_choice(given.option->choices, given.value->text))
     report.add(severity, given.value->written,
-        "`" + launcher + "` refuses \"" + given.value->text + "\" for `" + given.flag.text + "`");
+        "`" + launcher + "` refuses \"" + given.value->text + "\" for `" + given.flag.text +
+            "`. Choose one that it takes");
 }
 
 // A line of the script that declares the argument in front of one that it declares already.
@@ -187,7 +188,8 @@ void judge_broken_lines(
     if (!between || !continued) continue;
     Finding& finding = report.add(Severity::error, lost.words.front().span,
         "the command that this argument belongs to ends above: a comment, or a backslash with a blank after it, does not continue it. The shell runs `" +
-            lost.words.front().text + "` as a program of its own: \"command not found\"");
+            lost.words.front().text +
+            "` as a program of its own: \"command not found\". End the line above with a backslash alone");
     report.relate(finding, line->command->words[line->first].span, "the launch that misses its arguments");
   }
 }

@@ -77,7 +77,7 @@ void check_visible(const DocumentInput& input, const LaunchLine& line, DocumentR
       std::to_string(*processes) + " processes on " +
           (*devices == 1 ? "1 visible GPU" : std::to_string(*devices) + " visible GPUs") +
           (sure ? "" : ", where nothing else is set") + ": local ranks from " + std::to_string(*devices) +
-          " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\"");
+          " on have no device of their own, and `torch.cuda.set_device(local_rank)` fails with \"invalid device ordinal\". Start one process for each GPU");
   report.relate(finding, visible->value.written, "the GPUs that are visible");
   if (in_file) report.relate(finding, in_file->second, "the processes of the launch");
 }
@@ -114,7 +114,7 @@ void check_nodes(const LaunchLine& line, const Slurm& slurm, DocumentReport& rep
   if (nodes && *nodes > 1 && given_nodes && line.has("standalone"))
     report.add(Severity::warning, given_nodes->written,
         "`--standalone` makes a job of one node; with `--nnodes " + given_nodes->text +
-            "` it waits for nodes that never come");
+            "` it waits for nodes that never come. Remove one of the two");
   const Word* own = line.value("node_rank");
   if (const auto number = line.number("node_rank");
       own && number && nodes && given_nodes && *nodes > 0 && *number >= *nodes) {
@@ -147,7 +147,7 @@ void check_rank(const LaunchLine& line, DocumentReport& report) {
     Finding& finding = report.add(Severity::warning, rank->value.written,
         "`" + std::string(own) + "` is " + std::to_string(*number) + " of `" + all + "` " +
             std::to_string(*count) +
-            ": ranks are counted from 0, so there is none of this number, and the group is never complete");
+            ": ranks are counted from 0, so there is none of this number, and the group is never complete. Number them from 0");
     report.relate(finding, world->value.written, "the processes of the job");
     return;
   }
@@ -166,7 +166,7 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
         "this launch starts " + std::to_string(*processes) + " processes on each node and asks SLURM for " +
             std::to_string(*slurm.gpus_per_node->value) +
             (*slurm.gpus_per_node->value == 1 ? " GPU" : " GPUs") +
-            " there: the others have no device of their own, and fail with \"invalid device ordinal\"");
+            " there: the others have no device of their own, and fail with \"invalid device ordinal\". Start one process for each GPU");
     report.relate(finding, slurm.gpus_per_node->where, "the GPUs of each node");
   }
   if (!slurm.nodes || !nodes || !given_nodes || given_nodes->by_default) return;
@@ -179,7 +179,8 @@ void check_allocation(const LaunchLine& line, const Slurm& slurm, DocumentReport
         "`srun` starts `torchrun` on all " + std::to_string(*slurm.nodes->value) +
             " nodes of the job, but `--nnodes` is " + std::to_string(*nodes) +
             (*nodes < *slurm.nodes->value ? ": the others cannot join"
-                                          : ": it waits for nodes that never come"));
+                                          : ": it waits for nodes that never come") +
+            ". Make the two equal");
     report.relate(finding, slurm.nodes->where, "the nodes of the job");
   } else if (line.wrapper.empty() && *nodes > 1 && *slurm.nodes->value > 1) {
     Finding& finding = report.add(Severity::warning, given_nodes->written,

@@ -49,7 +49,8 @@ void tell(const Record& record, Report& report, const OperationEvent& event) {
     Finding* finding = report.add(Severity::error, event.place, event.calls,
         code(loss + ".backward()") +
             " fails: \"element 0 of tensors does not require grad and does not have a grad_fn\". " +
-            (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) + "."
+            (state->cut ? "The history of " + code(loss) + " was cut " + cut_text(*state->cut) +
+                        ". Compute the loss without it."
                         : "Nothing that " + code(loss) +
                         " was computed from requires a gradient. Compute it from the parameters that are trained."));
     if (finding && state->cut) report.relate(*finding, state->cut->place, "the history is cut here");

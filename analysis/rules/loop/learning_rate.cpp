@@ -66,11 +66,11 @@ void look_at(const Record& record, const TrainingRoot& training_root, Report& re
       message = values::code(name) + " with `lr=" + in_digits(*rate) + "`: " + std::string(info->why);
     else if (info->decay > 0 && decay && *decay >= info->decay)
       message = "`weight_decay=" + in_digits(*decay) +
-          "` is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn.";
+          "` is far above what is used (0.1 at most, mostly): it pulls the weights to zero faster than they learn. Use a smaller one.";
     else if (!info->decoupled.empty() && decay && *decay >= 0.01)
       message = values::code(name) + " adds `weight_decay=" + in_digits(*decay) +
-          "` to the gradient, where it is divided by their size like everything else. A decay that large is meant for " +
-          values::code(info->decoupled) + ", which takes it off the weights.";
+          "` to the gradient, where it is divided by their size like everything else. Use " +
+          values::code(info->decoupled) + ", which takes a decay that large off the weights.";
     if (!message.empty() && once(made.place)) report.add(Severity::hint, made.place, made.calls, message);
   }
 }

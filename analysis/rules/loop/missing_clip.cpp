@@ -122,7 +122,7 @@ void look_at_limits(const Record& record, const TrainingRoot& training_root, Rep
     if (!(limit > too_large) || limit > 1e30 || !trains || !once(clip.place)) continue;
     report.add(Severity::hint, clip.place, clip.calls,
         "A limit of " + in_digits(limit) +
-            " is far above the gradients of ordinary batches, and does not stop a bad one. Programs that train such models mostly clip the norm at 1.0 as a start.");
+            " is far above the gradients of ordinary batches, and does not stop a bad one. Clip the norm at 1.0 as a start, as programs that train such models mostly do.");
   }
 }
 

@@ -43,7 +43,7 @@ void check(const Record& record, Report& report) {
         continue;
       if (!once(event.place)) continue;
       Finding* finding = report.add(Severity::hint, event.place, event.calls,
-          "`set_to_none=False` keeps a gradient for every parameter and fills it with zeros at each step. Without this argument the memory is free during the forward, and the backward writes instead of adding.");
+          "`set_to_none=False` keeps a gradient for every parameter and fills it with zeros at each step. Remove this argument: the memory is then free during the forward, and the backward writes instead of adding.");
       if (!finding || !record.in_file(event.place)) continue;
       const syntax::Span all = event.expr->span, function = event.expr->function->span;
       Fix fix;

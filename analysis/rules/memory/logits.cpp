@@ -90,9 +90,9 @@ void check(const Record& record, Report& report) {
       report.add(Severity::information, node.made->born, node.made->calls,
           "The scores " + values::code(values::shape_text(record.symbols, scores->shape)) + " are " +
               bytes_text(alone) + " in float32. With their copies and gradient they are " + bytes_text(sum) +
-              " of the " + bytes_text(peak) +
-              " at the peak of a step. A loss that is computed in chunks, or fused with the last layer, never holds them whole." +
-              (by_defaults ? " This is with the defaults of the program." : ""));
+              " of the " + bytes_text(peak) + " at the peak of a step" +
+              (by_defaults ? ", with the defaults of the program" : "") +
+              ". Compute the loss in chunks, or fused with the last layer: then they are never whole.");
       break;
     }
   }

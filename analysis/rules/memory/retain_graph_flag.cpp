@@ -113,7 +113,7 @@ void check(const Record& record, Report& report) {
           });
       if (!stepped || is_used_again(record, training_root, each) || !once(event.place)) continue;
       Finding* finding = report.add(Severity::information, event.place, event.calls,
-          "`retain_graph=True` keeps what the graph saved until the loss is gone, so two iterations are in memory at once. No other backward goes through this graph: remove the argument.");
+          "`retain_graph=True` keeps what the graph saved until the loss is gone, so two iterations are in memory at once. Remove the argument: no other backward goes through this graph.");
       if (!finding || !event.expr || !record.in_file(event.place)) continue;
       if (event.expr->arguments.size() + event.expr->keywords.size() != 1) continue;
       Fix fix;

@@ -88,9 +88,10 @@ bool tell_certain(const Record& record, Report& report, const Account& account, 
     std::string text = "This step does not fit in the " + bytes_text(limit) +
         " of `gpu-memory`, however small the batch is: " + parts_text(sum, optimizer.type) + " alone are " +
         bytes_text(sum.sum());
-    text += by_defaults ? ", with the defaults of the program."
-        : sum.on_device ? "."
-                        : ", when all of it is on one GPU.";
+    text += by_defaults ? ", with the defaults of the program"
+        : sum.on_device ? ""
+                        : ", when all of it is on one GPU";
+    text += ". Shard or offload them, or use a smaller model.";
     if (Finding* finding = report.add(proven ? Severity::error : Severity::warning, at->event->place,
             at->event->calls, std::move(text)))
       report.relate(

@@ -193,6 +193,7 @@ private:
         ? "what is sent to " + experts(held, choice.width - 1) + std::string(use.beyond)
         : experts(choice.width, held - 1) + (held - choice.width == 1 ? " is" : " are") +
             " never chosen and never trained.";
+    message += " Make the two numbers one.";
     if (Finding* finding = report_.add(Severity::warning, at.born, at.calls, message)) {
       relate_origin(
           report_, *finding, choice.dim, "the router's " + std::to_string(choice.width) + " come from here");

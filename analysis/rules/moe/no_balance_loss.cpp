@@ -64,8 +64,8 @@ void check(const Record& record, Report& report) {
         continue;
       // The scores between choice and loss that are not followed: nothing is said.
       if (Finding* finding = report.add(Severity::hint, routing.choice->born, routing.choice->calls,
-              "These experts are trained without a load-balancing term: nothing keeps the router from sending everything to a few of them. A loss on the "
-              "share of tokens and the average probability of each expert, or a bias that is moved against the load, spreads them."))
+              "These experts are trained without a load-balancing term: nothing keeps the router from sending everything to a few of them. Add a loss on "
+              "the share of tokens and the average probability of each expert, or a bias that is moved against the load."))
         report.relate_calls(*finding, routing.choice->calls);
     }
   }

@@ -53,7 +53,7 @@ void limited(const Record& record, Report& report) {
               std::to_string(static_cast<std::int64_t>(*wanted)) + " experts are chosen, and the " +
                   std::to_string(static_cast<std::int64_t>(*chosen)) + " groups that are left hold " +
                   std::to_string(left) + " (" + per_group +
-                  " each): the others come from groups that were masked.")) {
+                  " each): the others come from groups that were masked. Choose fewer experts, or leave more groups.")) {
         report.relate(*finding, groups->born,
             std::to_string(static_cast<std::int64_t>(*chosen)) + " of " + std::to_string(*count) +
                 " groups are chosen here");
@@ -82,18 +82,21 @@ std::string contradiction(const Settings& settings) {
     return {};
   if (chosen && chosen->number > experts->number)
     return says(*chosen) + " and " + says(*experts) + ": a token can go to " +
-        std::to_string(experts->number) + " experts at most";
+        std::to_string(experts->number) + " experts at most. Choose fewer";
   if (!groups || groups->number < 1) return {};
   if (experts->number % groups->number != 0)
-    return says(*experts) + " and " + says(*groups) + ": the groups cannot be of one size";
+    return says(*experts) + " and " + says(*groups) +
+        ": the groups cannot be of one size. Make the experts a multiple of the groups";
   if (!left) return {};
   if (left->number > groups->number)
-    return says(*left) + " and " + says(*groups) + ": no more groups can be chosen than there are";
+    return says(*left) + " and " + says(*groups) +
+        ": no more groups can be chosen than there are. Choose fewer";
   const std::int64_t reachable = left->number * (experts->number / groups->number);
   if (chosen && chosen->number > reachable)
     return says(*chosen) + ", and the " + std::to_string(left->number) + " of " +
         std::to_string(groups->number) + " groups that " + code(left->name) + " leaves hold " +
-        std::to_string(reachable) + " of the " + std::to_string(experts->number) + " experts";
+        std::to_string(reachable) + " of the " + std::to_string(experts->number) +
+        " experts. Choose fewer experts, or leave more groups";
   return {};
 }
 // Where something was told.

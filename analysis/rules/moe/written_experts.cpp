@@ -112,7 +112,7 @@ void WrittenJudge::operator()(const WrittenGroup& group, bool by_default) {
   if (Finding* finding = report.add(Severity::warning, chosen->place, nullptr,
           code(chosen->name) + " is " + std::to_string(chosen->number) + (by_default ? " by default" : "") +
               " and " + code(experts->name) + " is " + std::to_string(experts->number) +
-              ": a token can go to " + std::to_string(experts->number) + " experts at most."))
+              ": a token can go to " + std::to_string(experts->number) + " experts at most. Choose fewer."))
     report.relate(*finding, experts->place, "the experts");
 }
 

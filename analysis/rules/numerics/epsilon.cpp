@@ -89,7 +89,7 @@ void check(const Record& record, Report& report) {
     if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
             "`eps=" + in_digits(*number_of) + "` in a norm over " +
                 std::string(values::name(each.state->dtype)) +
-                ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. 1e-5 is usual in half precision.");
+                ": PyTorch averages in float32, so it holds, but a row that is nearly constant is blown up by as much as a million, rounding errors and all. Use 1e-5, as is usual in half precision.");
         finding && each.made->self.is(Kind::instance))
       report.relate(*finding, each.made->self.object()->born, "the layer is made here");
   }

@@ -50,9 +50,9 @@ void check(const Record& record, Report& report) {
     if (Finding* finding = report.add(Severity::hint, each.made->born, each.made->calls,
             "Weights with a standard deviation of " + text(*std_of) + " over " + std::to_string(*fan_in) +
                 " inputs make every output " + text(gain) +
-                " times as wide as the inputs, layer after layer. " +
+                " times as wide as the inputs, layer after layer. Use " +
                 text(1 / std::sqrt(static_cast<double>(*fan_in))) +
-                " keeps the width; transformers start with 0.02."))
+                ", which keeps the width, or 0.02, as transformers do."))
       report.relate_calls(*finding, each.made->calls);
   }
 }

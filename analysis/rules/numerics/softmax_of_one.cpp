@@ -109,7 +109,7 @@ void look_at(const Record& record, Report& report, Once& once, const Producer& m
                   ? "what chose it learns nothing from the loss. Take the softmax of all scores before one is chosen."
                   : of->shape.dims.size() > 2
                   ? "what computed it is never trained. Take the softmax along the positions that compete, `dim=1`."
-                  : "what computed it is never trained. For one score use a sigmoid."));
+                  : "what computed it is never trained. Use a sigmoid for one score."));
   if (!finding) return;
   report.relate(*finding, source->born,
       how == One::chosen ? "one of the scores is chosen here" : "one number is computed here");

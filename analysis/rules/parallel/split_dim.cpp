@@ -79,8 +79,8 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
         if (Finding* finding = report.add(Severity::warning, made.born, made.calls,
                 code(call) + " splits dimension " + std::to_string(dim) + ", which is called " +
                     code(names[dim]) +
-                    " where the tensor is made. Tensor parallelism splits the hidden "
-                    "dimension: here that is `dim=" +
+                    " where the tensor is made. Split the hidden dimension, as tensor "
+                    "parallelism does: here that is `dim=" +
                     std::to_string(i) + "` (" + code(names[i]) + ")."))
           report.relate(*finding, whole->made->born, "the dimensions are named here");
         return;
@@ -93,9 +93,9 @@ void look_at(const Record& record, Report& report, Once& once, const Origin& eac
   report.add(Severity::warning, made.born, made.calls,
       by_count
           ? code(call) + " cannot divide " + std::to_string(*full) + " evenly by " + std::to_string(count) +
-              ": the ranks get parts of different sizes, and the collectives that join them hang or raise."
+              ": the ranks get parts of different sizes, and the collectives that join them hang or raise. Pad it to a multiple."
           : code(call) + " makes " + std::to_string(parts) + " parts of " + std::to_string(*full) +
-              ", the last of them smaller: it is not divisible by the number of ranks.");
+              ", the last of them smaller: it is not divisible by the number of ranks. Pad it to a multiple.");
 }
 
 void check(const Record& record, Report& report) {

@@ -77,7 +77,7 @@ void judge(const Record& record, Report& report, const Groups& groups) {
           "Rank " + std::to_string(rank) + " is in two of the groups that are made here, " +
               values::code(list_text(groups.lists[found->second])) + " and " +
               values::code(list_text(groups.lists[i])) +
-              ": it keeps the later one, and the others of the first wait for it.");
+              ": it keeps the later one, and the others of the first wait for it. Make groups that have no rank in common.");
       return;
     }
   const std::int64_t last = group_of.rbegin()->first;
@@ -86,7 +86,7 @@ void judge(const Record& record, Report& report, const Groups& groups) {
       report.add(Severity::warning, groups.first->place, groups.first->calls,
           "Rank " + std::to_string(rank) +
               " is in none of the groups that are made here, though ranks up to " + std::to_string(last) +
-              " are.");
+              " are. Put every rank into one.");
       return;
     }
 }
@@ -124,7 +124,7 @@ void meshes(const Record& record, Report& report) {
           return told(made, Severity::error,
               "There is no rank " + std::to_string(*rank) + " in a world of " + std::to_string(world.size) +
                   ": `new_group` raises \"the new group's rank should be within "
-                  "the world_size set by init_process_group\".");
+                  "the world_size set by init_process_group\". Name ranks that there are.");
       return;
     }
     const Value shape = argument(made, "mesh_shape");
@@ -141,11 +141,11 @@ void meshes(const Record& record, Report& report) {
     if (product > world.size)
       told(made, Severity::error,
           "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
-              ": `init_device_mesh` raises \"Mesh should not be bigger than default world size\".");
+              ": `init_device_mesh` raises \"Mesh should not be bigger than default world size\". Make the two equal.");
     else if (product < world.size)
       told(made, Severity::warning,
           "The mesh has " + text + " ranks, and the world has " + std::to_string(world.size) +
-              ": the others are in none of its groups, and a collective that they enter alone hangs.");
+              ": the others are in none of its groups, and a collective that they enter alone hangs. Make the two equal.");
   };
   for (const auto* list : {&record.roots, &record.default_roots})
     for (const auto& root : *list)
@@ -190,7 +190,8 @@ void checks(const Record& record, Report& report) {
         !told.insert({event->place.chunk, guard.span.begin}).second)
       continue;
     report.add(Severity::error, {event->place.chunk, guard.test->span}, event->calls,
-        "This check always fails: " + values::code(test) + " holds here, and the program stops.");
+        "This check always fails: " + values::code(test) +
+            " holds here, and the program stops. Correct the sizes that it compares.");
   }
 }
 

@@ -167,7 +167,7 @@ void check(const Record& record, Report& report) {
           !Body(record, inner).is_independent())
         continue;
       Finding* finding = report.add(Severity::hint, inner.place, inner.calls,
-          "This loop computes the positions of a tensor one by one, and none needs another. One operation on the whole tensor does the same with a single call, often a hundred times as fast.");
+          "This loop computes the positions of a tensor one by one, and none needs another. Use one operation on the whole tensor: a single call does the same, often a hundred times as fast.");
       if (finding) report.relate(*finding, each.event->place, "one position is taken here");
     }
 }

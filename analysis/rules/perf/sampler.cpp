@@ -146,7 +146,7 @@ void check(const Record& record, Report& report) {
         std::string(!*when          ? ""
                 : condition.empty() ? "When there is a sampler: "
                                     : "When " + condition + ": ") +
-            "A loader with a sampler cannot also shuffle: PyTorch raises \"sampler option is mutually exclusive with shuffle\". The sampler decides the order; leave `shuffle` out.");
+            "A loader with a sampler cannot also shuffle: PyTorch raises \"sampler option is mutually exclusive with shuffle\". Leave `shuffle` out: the sampler decides the order.");
     if (!finding || !made.expr || !record.in_file(made.place)) return;
     for (const syntax::Keyword& keyword : made.expr->keywords) {
       if (keyword.name.text() != "shuffle") continue;

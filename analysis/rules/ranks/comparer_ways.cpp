@@ -289,7 +289,7 @@ void Comparer::ends_nowhere(const JobRun& world, std::vector<Mismatch>& here) co
         (trace.nowhere->what == CommEvent::What::send ? " sends to rank "
                                                       : " asks for a message from rank ") +
         std::to_string(trace.nowhere->peer) +
-        " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job.";
+        " here, which does not exist: the call fails, and the other ranks wait until the launcher ends the job. Name a rank that there is.";
     here.push_back(std::move(mismatch));
     return;
   }
