@@ -23,7 +23,7 @@ configure_file(server/lsp/training_script.hpp.in ${PROJECT_BINARY_DIR}/generated
 set_source_files_properties(server/lsp/warm_up.cpp PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_BINARY_DIR}/generated)
 
 # The report's page.
-foreach(part HTML.page.html STYLE.page.css SCRIPT.page.js)
+foreach(part HTML.page.html STYLE.page.css SCRIPT.page.js WORDS.words.js)
   string(REGEX MATCH "^([A-Z]+)\\.(.*)$" matched ${part})
   set(PAGE_FILE ${PROJECT_SOURCE_DIR}/server/command_line/page/${CMAKE_MATCH_2})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PAGE_FILE})

@@ -2,6 +2,8 @@
 somebody types, and a change of branch."""
 
 import copy
+import json
+import pathlib
 import time
 
 import pytest
@@ -233,3 +235,27 @@ def test_a_change_of_branch_is_answered_within_two_seconds_and_leaves_nothing_of
     assert time.monotonic() - began < 2 * SCALE
     for uri in uris:
         assert client.published(uri)[-1]["diagnostics"] == []
+
+
+def test_editors_are_told_what_their_tests_look_for(lsp):
+    """The words that the tests of VS Code and Neovim wait for, without an editor: who changes a message sees it here."""
+    source = pathlib.Path(__file__).parents[2]
+    said = json.loads((source / "tests/vscode/said.json").read_text())
+    job, model = said["train_ddp.py"], said["attention.py"]
+    lsp.open(URI, (source / "examples/train_ddp.py").read_text())
+    [found] = lsp.diagnostics(URI)
+    assert found["code"] == job["rule"] and found["message"].startswith(job["message"])
+    assert job["evidence"] in found["relatedInformation"][0]["message"]
+    offered = lsp.call("textDocument/codeAction", {"textDocument": {"uri": URI}, "range": found["range"], "context": {"diagnostics": [found], "only": ["quickfix"]}})
+    assert offered[0]["title"] == job["fix"]
+    assert [each["title"] for each in offered[-2:]] == job["ignores"]
+
+    uri = "untitled:attention.py"
+    text = (source / "examples/attention.py").read_text()
+    lsp.open(uri, text)
+    lsp.idle()
+    hints = lsp.call("textDocument/inlayHint", {"textDocument": {"uri": uri}, "range": WHOLE})
+    labels = [hint["label"] if isinstance(hint["label"], str) else "".join(part["value"] for part in hint["label"]) for hint in hints]
+    assert model["hint"] in labels and model["first_hint"] in labels
+    line = next(i for i, each in enumerate(text.split("\n")) if "y = (weights @ v)" in each)
+    assert model["hover"] in lsp.call("textDocument/hover", {"textDocument": {"uri": uri}, "position": {"line": line, "character": 8}})["contents"]["value"]

@@ -1,5 +1,6 @@
 """The main job in a real Neovim: open, see the deadlock, take the fix from the menu, write; the script then trains."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,7 +14,8 @@ sys.path[:0] = [str(neovim.SOURCE / "tests" / "oracle"), str(neovim.SOURCE / "te
 import oracles  # noqa: E402
 from training import assert_trains, train  # noqa: E402
 
-TITLE = "Run broadcast on all ranks"
+SAID = json.loads((neovim.SOURCE / "tests/vscode/said.json").read_text())
+TITLE = SAID["train_ddp.py"]["fix"]
 EXAMPLE = neovim.SOURCE / "examples" / "train_ddp.py"
 
 
@@ -86,7 +88,7 @@ def test_hints_health_help_schedule_and_fixing_before_writing(name, tmp_path):
 
     assert seen["errors"] == [], seen["output"]
     newer = tuple(map(int, seen["version"].split("."))) >= (0, 10)
-    assert (": tensor[B, heads, T, T]" in seen["hints"]) == newer
+    assert (SAID["attention.py"]["hint"] in seen["hints"]) == newer
     assert "stepzero" in seen["health"] and neovim.PROGRAM in seen["health"] and "running in" in seen["health"]
     assert "ERROR" not in seen["health"]
     assert ("shows inlay hints" in seen["health"]) == newer

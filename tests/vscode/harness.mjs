@@ -2,7 +2,7 @@
 // the build folder; nothing outlives close().
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { cpSync, createWriteStream, mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, createWriteStream, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:net";
 import { test } from "node:test";
@@ -18,6 +18,8 @@ export const output = join(build, "editors", "vscode");
 export const program = process.env.STEPZERO ?? join(build, "stepzero");
 
 // A program with one error, a product that does not fit.
+// What the program says of the examples, which tests/conformance holds it against without an editor.
+export const said = JSON.parse(readFileSync(join(source, "tests/vscode/said.json"), "utf8"));
 export const mismatch = "import torch\n\nbatch = torch.zeros(32, 784)\nweights = torch.zeros(512, 10)\nlogits = batch @ weights\n";
 
 // A fresh folder with these files; what has no text is the example of that name.

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Editor, mismatch, program, project, servers, tester, until } from "./harness.mjs";
+import { Editor, mismatch, program, project, said, servers, tester, until } from "./harness.mjs";
 
 describe("the workbench", { timeout: 500_000 }, () => {
   let editor;
@@ -33,9 +33,9 @@ describe("the workbench", { timeout: 500_000 }, () => {
   });
 
   test("tells in the hover what is wrong, without raw Markdown", async () => {
-    const hover = await workbench.hover(workbench.line("dist.broadcast").locator("span", { hasText: "broadcast" }).last(), "Only rank 0 enters `broadcast`");
+    const hover = await workbench.hover(workbench.line("dist.broadcast").locator("span", { hasText: "broadcast" }).last(), said["train_ddp.py"].message);
     const text = await hover.innerText();
-    assert.match(text, /deadlock\/rank-guarded-collective/);
+    assert.ok(text.includes(said["train_ddp.py"].rule));
     assert.doesNotMatch(text, /\*\*|\\_|\]\(/); // backticks are the messages' own: VS Code shows a diagnostic as it is
     await workbench.screenshot("hover-dark");
     await page.keyboard.press("Escape");
@@ -46,8 +46,8 @@ describe("the workbench", { timeout: 500_000 }, () => {
     const titles = await workbench.actions();
     await workbench.screenshot("actions-dark");
     await workbench.picture("deadlock", { x: 348, y: 226, width: 852, height: 316 });
-    assert.equal(titles[0], "Run broadcast on all ranks");
-    assert.match(titles.at(-1), /^Ignore deadlock\/rank-guarded-collective in this file$/);
+    assert.equal(titles[0], said["train_ddp.py"].fix);
+    assert.equal(titles.at(-1), said["train_ddp.py"].ignores.at(-1));
     await page.keyboard.press("Escape");
     await page.locator(".action-widget").waitFor({ state: "hidden" });
   });
@@ -58,7 +58,7 @@ describe("the workbench", { timeout: 500_000 }, () => {
     execFileSync(program, ["check", "--fix", copy]);
     const fixed = readFileSync(copy, "utf8");
 
-    await workbench.actions("Run broadcast on all ranks");
+    await workbench.actions(said["train_ddp.py"].fix);
     await workbench.squiggles().first().waitFor({ state: "detached" });
     await page.keyboard.press("Control+S");
     await until("fixed file", () => readFileSync(script(), "utf8") === fixed);
@@ -71,7 +71,7 @@ describe("the workbench", { timeout: 500_000 }, () => {
 
   test("shows shapes behind the names", async () => {
     await workbench.open("attention.py");
-    await until("hint", async () => (await page.locator(".view-lines").first().innerText()).replace(/\u00a0/g, " ").includes(": tensor[B, T, C]"));
+    await until("hint", async () => (await page.locator(".view-lines").first().innerText()).replace(/\u00a0/g, " ").includes(said["attention.py"].first_hint));
     await workbench.screenshot("shapes-dark");
     await workbench.picture("shapes", { x: 348, y: 56, width: 852, height: 352 });
   });

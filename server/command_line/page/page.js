@@ -1,5 +1,4 @@
-"use strict";
-// Draws the page from its data. Lanes draw the rows in view only, so that ten thousand steps scroll as smoothly as ten.
+// Draws the page from its data, in the words of words.js, which stands before it. Lanes draw the rows in view only, so that ten thousand steps scroll as smoothly as ten.
 const data = JSON.parse(document.getElementById("data").textContent);
 const editor = typeof acquireVsCodeApi === "function" ? acquireVsCodeApi() : null;
 
@@ -18,7 +17,6 @@ function draw(tag, attributes, ...children) {
 }
 // The pieces of a message, what stands between backticks as code.
 const prose = (text) => text.split(/`([^`]+)`/).map((piece, i) => (i % 2 ? el("code", {}, piece) : piece));
-const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 // Where something stands; in an editor it leads there.
 function place(path, line, text = `${path}:${line}`, file = path) {
@@ -50,8 +48,6 @@ addEventListener("afterprint", () => { theme.value = chosenTheme; paint(); });
 
 // ------------------------------------------------------------ findings
 
-const severities = ["error", "warning", "information", "hint"];
-
 function code(frame) {
   if (!frame) return null;
   const width = String(frame.first + frame.lines.length).length;
@@ -70,7 +66,6 @@ function code(frame) {
   return pre;
 }
 
-const where = (each) => `${each.path}:${each.cell ? `cell ${each.cell}:` : ""}${each.range.start.line}`;
 
 function article(finding) {
   const evidence = el("ol", { class: "evidence", "aria-label": "Evidence" });
@@ -108,48 +103,10 @@ function showFindings() {
 
 const rowHeight = 38;
 const gutter = 290;
-const ranksText = (ranks) => {
-  const runs = [];
-  for (const rank of ranks) {
-    const last = runs[runs.length - 1];
-    if (last && last[1] === rank - 1) last[1] = rank;
-    else runs.push([rank, rank]);
-  }
-  return `${ranks.length === 1 ? "rank" : "ranks"} ${runs.map(([a, b]) => (a === b ? a : `${a}–${b}`)).join(", ")}`;
-};
-const shapeText = (call) => {
-  if (!call.dtype && call.shape === undefined) return "";
-  return `${call.dtype ?? "tensor"}${call.shape ? `[${call.shape.join(", ")}]` : ""}`;
-};
-const inLine = (call) => (call.line ? `line ${call.line}${call.path ? ` of ${call.path}` : ""}` : "");
-const callText = (call) =>
-  [call.name, shapeText(call), call.kind === "send" ? `to rank ${call.peer}` : "", call.kind === "receive" ? `from rank ${call.peer}` : "",
-    call.src !== undefined ? `from rank ${call.src}` : "", call.dst !== undefined ? `to rank ${call.dst}` : "", call.async ? "(async)" : ""].filter(Boolean).join(" ");
 const shorten = (text, room) => (text.length <= room ? text : room < 2 ? "" : `${text.slice(0, room - 1)}…`);
 
-const blocks = {
-  loop: (node) => `${node.text}${node.rounds === null || node.rounds === undefined ? " · each iteration" : ` · ${plural(node.rounds, "iteration")}`}`,
-  round: (node) => (node.last > node.first ? `iterations ${node.first}–${node.last}` : `iteration ${node.first}`),
-  if: (node) => `${node.holds ? "if" : "unless"} ${node.text}${node.uniform ? "" : " · each rank decides for itself"}`,
-  except: () => "where this try fails",
-  unreached: () => "never reached",
-};
 const hasHang = (node) => node.kind === "hang" || node.kind === "unanswered" || Boolean(node.problem) || (node.steps ?? []).some(hasHang);
 
-// For whom a rank waits that never comes.
-function waitsFor(call, waiting) {
-  if (call.kind === "send" || call.kind === "receive") return [call.peer];
-  const there = new Set(waiting.filter((each) => each.name === call.name && each.line === call.line).flatMap((each) => each.ranks));
-  return (call.group ?? []).filter((rank) => !there.has(rank));
-}
-function hangText(node) {
-  const parts = node.waiting.map((call) => {
-    const missing = waitsFor(call, node.waiting);
-    return `${ranksText(call.ranks)} ${call.ranks.length === 1 ? "waits" : "wait"} in ${call.name}${call.line ? ` (${inLine(call)})` : ""}${missing.length ? ` for ${ranksText(missing)}` : ""}`;
-  });
-  if (node.ended.length) parts.push(`${ranksText(node.ended)} ${node.ended.length === 1 ? "has" : "have"} ended`);
-  return parts.join("; ");
-}
 
 class Lanes {
   constructor(part, world, title, file) {
@@ -256,9 +213,9 @@ class Lanes {
     const group = draw("g", {
       id: `${this.id}-${at}`, class: `row ${node.kind === "hang" || node.kind === "unanswered" ? "hang" : ""} ${unreached ? "unreached" : ""} ${at === this.chosen ? "chosen" : ""}`,
       role: "treeitem", "aria-level": depth + 1, "aria-posinset": at + 1, "aria-setsize": this.rows.length, "aria-selected": at === this.chosen,
-      "aria-expanded": node.steps ? !this.folded.has(node) : undefined, "aria-label": this.describe(node), "data-at": at, transform: `translate(0 ${y})`,
+      "aria-expanded": node.steps ? !this.folded.has(node) : undefined, "aria-label": describe(node), "data-at": at, transform: `translate(0 ${y})`,
     });
-    group.append(draw("title", {}, this.describe(node)));
+    group.append(draw("title", {}, describe(node)));
     // The lanes stay in sight behind a row.
     group.append(draw("rect", { class: "back", x: 0, y: 1, width: node.kind === "hang" || node.kind === "unanswered" ? this.width : gutter - 8, height: rowHeight - 2, rx: 4 }));
     for (let i = 0; i < depth; ++i) group.append(draw("line", { class: "nest", x1: 52 + i * 14, x2: 52 + i * 14, y1: 0, y2: rowHeight }));
@@ -269,7 +226,7 @@ class Lanes {
     if (node.steps) {
       const folded = this.folded.has(node);
       group.append(draw("path", { class: "fold", d: folded ? `M${x - 3} 14l7 5-7 5z` : `M${x - 5} 16h10l-5 7z` }));
-      group.append(draw("text", { x: x + 10, y: 24 }, shorten(blocks[node.kind](node) + (folded ? ` · ${plural(this.size(node), "step")} folded` : ""), room + Math.floor(this.lane / 6.6))));
+      group.append(draw("text", { x: x + 10, y: 24 }, shorten(blocks[node.kind](node) + (folded ? ` · ${plural(stepsIn(node), "step")} folded` : ""), room + Math.floor(this.lane / 6.6))));
     } else if (node.kind === "step") {
       group.append(draw("text", { class: node.problem ? "bad" : "", x, y: 24 }, shorten(node.problem || [...new Set(node.calls.map((call) => call.name))].join(" | "), room)));
       this.calls(group, node);
@@ -280,7 +237,6 @@ class Lanes {
     return group;
   }
 
-  size(node) { return node.steps.reduce((sum, each) => sum + (each.steps ? this.size(each) : 1), 0); }
 
   calls(group, node) {
     const sends = node.calls.filter((call) => call.kind === "send");
@@ -337,18 +293,11 @@ class Lanes {
       group.append(draw("text", { class: "soft", x: this.center(rank), y: 23, "text-anchor": "middle" }, "ended"));
   }
 
-  describe(node) {
-    if (node.steps) return `${blocks[node.kind](node)}, ${plural(this.size(node), "step")}`;
-    if (node.kind !== "step") return `${node.kind === "hang" ? "Hang" : "Nobody answers"}: ${hangText(node)}`;
-    const calls = node.calls.map((call) => `${ranksText(call.ranks)}: ${callText(call)}${call.line ? `, ${inLine(call)}` : ""}${call.callers?.length ? `, in ${call.callers.map((each) => each.function).join(", called by ")}` : ""}`);
-    return `${node.problem ? `${node.problem}. ` : ""}${calls.join("; ")}`;
-  }
-
   tell(row) {
     const { node } = row;
     const lines = [];
-    if (node.steps) lines.push(el("p", {}, this.describe(node), node.line ? " · " : "", node.line ? this.placeOf(node) : null));
-    else if (node.kind !== "step") lines.push(el("p", {}, el("strong", {}, this.describe(node))));
+    if (node.steps) lines.push(el("p", {}, describe(node), node.line ? " · " : "", node.line ? this.placeOf(node) : null));
+    else if (node.kind !== "step") lines.push(el("p", {}, el("strong", {}, describe(node))));
     if (node.problem) lines.push(el("p", {}, el("strong", {}, node.problem)));
     for (const call of node.calls ?? node.waiting ?? []) {
       const line = el("p", {}, el("strong", {}, ranksText(call.ranks)), ` ${callText(call)}`);
@@ -432,16 +381,15 @@ function showSchedules() {
 
 const models = new Map(data.models.map((model) => [model.name, model]));
 
-const numbers = (count) => `${count.toLocaleString("en")} ${count === 1 ? "parameter" : "parameters"}`;
 
 function layerItem(layer, model, depth) {
   const used = (model.flow ?? []).find((node) => node.kind === "layer" && node.label === layer.name);
   const into = used?.from.map((from) => model.flow[from].shape).find(Boolean);
   const shapes = used && (into || used.shape) ? ` ${into || "?"} → ${used.shape || "?"}` : "";
-  const line = [el("span", { class: "mono" }, layer.name ? `${layer.name}: ` : ""), layer.repeated ? `${layer.repeated} × ` : "",
-    el("strong", {}, layer.type), layer.arguments ? el("span", { class: "type mono" }, `(${layer.arguments})`) : "",
-    shapes ? el("span", { class: "type mono" }, shapes) : ""];
-  if (layer.parameters) line.push(el("span", { class: "count" }, ` ${numbers(layer.parameters)}${layer.repeated ? " each" : ""}`));
+  const words = layerWords(layer);
+  const line = [el("span", { class: "mono" }, words.name), words.repeated, el("strong", {}, words.type),
+    words.arguments ? el("span", { class: "type mono" }, words.arguments) : "", shapes ? el("span", { class: "type mono" }, shapes) : ""];
+  if (words.count) line.push(el("span", { class: "count" }, words.count));
   const parts = [...(layer.parts ?? [])];
   const other = models.get(layer.type);
   if (!parts.length && other && depth < 6) parts.push(...other.layers);
@@ -494,8 +442,7 @@ function flowPicture(model) {
     const x = left - 14 - track * 12, y1 = top + from * step + high / 2 + 6, y2 = top + to * step + high / 2 - 4;
     svg.append(draw("path", { class: "edge", d: `M${left} ${y1}H${x + 6}Q${x} ${y1} ${x} ${y1 + 6}V${y2 - 6}Q${x} ${y2} ${x + 6} ${y2}H${left - 6}` }, draw("title", {}, nodes[from].shape || nodes[from].text)), side(left, y2));
   }
-  const list = el("ol", {}, ...nodes.map((node) => el("li", {}, el("code", {}, node.text), node.shape ? ` gives ${node.shape}` : "",
-    node.from.length ? `, from ${node.from.map((from) => from + 1).join(", ")}` : "", node.loop ? `, in ${node.loop}` : "", ` (line ${node.line})`)));
+  const list = el("ol", {}, ...nodes.map((node) => el("li", {}, el("code", {}, node.text), flowWords(node))));
   return el("div", {}, el("div", { class: "flow" }, svg), el("details", { class: "text-form" }, el("summary", {}, "The same as a list"), list));
 }
 
@@ -521,10 +468,7 @@ if (editor) {
   addEventListener("message", ({ data: { line } }) => { for (const lanes of Lanes.all) lanes.follow(line); });
 }
 
-const hangs = data.schedules.flatMap((file) => file.schedules).filter((part) => part.hangs).length;
-const counts = severities.map((severity) => [data.diagnostics.filter((each) => each.severity === severity).length, severity]).filter(([count]) => count)
-  .map(([count, severity]) => (severity === "information" ? `${count} information` : plural(count, severity)));
-document.getElementById("summary").textContent = `${data.paths.join(", ")} · ${plural(data.files, "file")} · ${counts.join(", ") || "nothing found"}${hangs ? ` · ${plural(hangs, "schedule")} that ${hangs === 1 ? "hangs" : "hang"}` : ""} · stepzero ${data.program}`;
+document.getElementById("summary").textContent = summaryText(data);
 document.title = `stepzero: ${data.paths.join(", ")}`;
 showFindings();
 showSchedules();
