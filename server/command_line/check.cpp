@@ -13,6 +13,7 @@
 #include "server/command_line/revision.hpp"
 #include "server/command_line/statistics.hpp"
 #include "server/command_line/watch.hpp"
+#include "server/command_line/with_progress.hpp"
 #include "server/command_line/write_file.hpp"
 #include "server/features/parameter_counts.hpp"
 #include "server/workspace/paths.hpp"
@@ -383,13 +384,8 @@ private:
   }
 
   std::vector<Picture> pictures() const {
-    std::vector<Picture> pictures(inputs_.files.size());
-    Progress progress("drawing", pictures.size());
-    std::atomic<std::size_t> done = 0;
-    parallel(pictures.size(), [&](std::size_t i) {
-      pictures[i] = picture_of(checker_, inputs_, inputs_.files[i], options_.world);
-      progress.at(++done);
-    });
+    auto pictures = with_progress("drawing", inputs_.files.size(),
+        [&](std::size_t i) { return picture_of(checker_, inputs_, inputs_.files[i], options_.world); });
     // A class stands in one file, and the program that makes its objects in another.
     std::vector<footprint::Model> made;
     for (Picture& picture : pictures)

@@ -4,7 +4,7 @@
 #include "server/command_line/console.hpp"
 #include "server/command_line/display.hpp"
 #include "server/command_line/json.hpp"
-#include "server/command_line/parallel.hpp"
+#include "server/command_line/with_progress.hpp"
 #include "server/features/schedule_json.hpp"
 #include "server/features/schedule_picture.hpp"
 #include "snapshot/snapshot.hpp"
@@ -77,13 +77,8 @@ int run_schedule(const ScheduleOptions& options) {
   const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
   const Checker checker(inputs, configuration, {});
   int status = say_unreadable(inputs);
-  std::vector<OfFile> all(inputs.files.size());
-  Progress progress("following the ranks", all.size());
-  std::atomic<std::size_t> done = 0;
-  parallel(all.size(), [&](std::size_t i) {
-    all[i] = schedule_of_file(checker, inputs, inputs.files[i], options);
-    progress.at(++done);
-  });
+  auto all = with_progress("following the ranks", inputs.files.size(),
+      [&](std::size_t i) { return schedule_of_file(checker, inputs, inputs.files[i], options); });
   Json files = Json::array();
   std::string text;
   std::vector<Drawn> drawn;

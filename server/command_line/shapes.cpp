@@ -4,7 +4,7 @@
 #include "server/command_line/console.hpp"
 #include "server/command_line/display.hpp"
 #include "server/command_line/json.hpp"
-#include "server/command_line/parallel.hpp"
+#include "server/command_line/with_progress.hpp"
 #include "snapshot/snapshot.hpp"
 
 #include <exception>
@@ -100,13 +100,8 @@ int run_shapes(const ShapesOptions& options) {
   const Inputs inputs = find_inputs(options.paths, options.stdin_filename, configuration);
   const Checker checker(inputs, configuration, {});
   int status = say_unreadable(inputs);
-  std::vector<Shapes> all(inputs.files.size());
-  Progress progress("reading shapes", all.size());
-  std::atomic<std::size_t> done = 0;
-  parallel(all.size(), [&](std::size_t i) {
-    all[i] = shapes_of(checker, inputs, inputs.files[i], options.format);
-    progress.at(++done);
-  });
+  auto all = with_progress("reading shapes", inputs.files.size(),
+      [&](std::size_t i) { return shapes_of(checker, inputs, inputs.files[i], options.format); });
   Json files = Json::array();
   std::string text;
   for (std::size_t i = 0; i < all.size(); ++i) {
