@@ -339,6 +339,19 @@ Value at_random(Op& op) {
   state.requires_grad = Known::no;
   return result(op.call, std::move(state));
 }
+// A number for each pair of a count and a probability.
+Value binomial(Op& op) {
+  const TensorState *count = op.expect("count"), *prob = op.expect("prob");
+  if (!count || !prob) return op.unknown();
+  if (is_integral(count->dtype)) return op.refuse_dtype(interpreter::DtypeNeed::floats, "count");
+  if (count->dtype != Dtype::unknown && prob->dtype != Dtype::unknown && count->dtype != prob->dtype)
+    return op.refuse_dtypes("count", "prob");
+  const auto shape = op.broadcast(count->shape, prob->shape);
+  if (!shape) return op.unknown();
+  TensorState state = *op.tensor(op.result(*shape, count->dtype));
+  state.sharing = symbolic::mix(state.sharing, drawn_with(op.run, op.argument("generator")));
+  return result(op.call, std::move(state));
+}
 Value multinomial(Op& op) {
   const TensorState* input = op.expect("input");
   if (!input) return op.unknown();
@@ -445,6 +458,7 @@ constexpr Operator creation_operators[] = {
         Type::input},
     {"bernoulli", "input, p=0.5, *, generator=None, out=None", "torch method", at_random, Type::input},
     {"poisson", "input, generator=None", "torch", at_random, Type::input},
+    {"binomial", "count, prob, generator=None", "torch", binomial, Type::own},
     {"multinomial", "input, num_samples, replacement=False, *, generator=None, out=None", "torch method",
         multinomial, Type::int64},
 
