@@ -191,7 +191,8 @@ std::vector<Row> framework_rows() {
   };
   constexpr Framework frameworks[] = {{accelerate_rows, true, true}, {lightning_rows},
       {fabric_rows, true, true}, {deepspeed_rows, true}, {timm_rows}, {apex_rows}, {metric_rows},
-      {average_rows}, {dist_module_rows}, {trainer_rows}, {log_rows}, {pretrained_rows}, {schedule_rows}};
+      {average_rows}, {dist_module_rows}, {trainer_rows}, {log_rows}, {pretrained_rows}, {schedule_rows},
+      {summary_rows}};
   std::vector<Row> rows;
   for (const Framework& framework : frameworks)
     for (Row& each : framework.rows()) {

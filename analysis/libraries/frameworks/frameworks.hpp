@@ -26,6 +26,7 @@ std::vector<Row> trainer_rows();      // the Trainer of transformers
 std::vector<Row> log_rows();          // where programs write down how a training goes
 std::vector<Row> pretrained_rows();   // what unseen packages let programs derive from
 std::vector<Row> schedule_rows();     // of learning rates, as transformers makes them
+std::vector<Row> summary_rows();      // torchinfo, torchsummary, thop
 
 inline constexpr std::string_view gathers = "it gathers from all processes";
 inline constexpr std::string_view wraps_model = "wrapping a model compares and broadcasts its parameters";

@@ -106,6 +106,9 @@ constexpr auto libraries = std::to_array<std::string_view>({
     "ema_pytorch",
     "pytorch_warmup",
     "warmup_scheduler",
+    "torchinfo",
+    "torchsummary",
+    "thop",
     "typing_extensions",
     "scipy",
     "PIL",
@@ -255,7 +258,7 @@ Table::Table() {
           "PyTorch documentation of torch.nn.parallel, torch.distributed.fsdp, .optim and .checkpoint"},
       {wrapped_name_rows, "the attributes of torch.nn.parallel's wrappers in PyTorch 2.13"},
       {framework_rows,
-          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, nanotron, pytorch_warmup, torch_ema, torchmetrics, transformers, warmup_scheduler"},
+          "sources of accelerate, composer, DeepSpeed, ema_pytorch, Lightning, mmengine, nanotron, pytorch_warmup, thop, torch_ema, torchinfo, torchmetrics, torchsummary, transformers, warmup_scheduler"},
   };
   rows_ = rows_of_families(families);
   for (Row& made : rows_) {
