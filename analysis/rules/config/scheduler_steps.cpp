@@ -297,7 +297,8 @@ private:
   }
 
   // How many rounds a loop of the function makes whose own number the name is; nothing if that is not known.
-  std::optional<std::int64_t> rounds_of(const syntax::Expr& name, std::uint32_t chunk, syntax::Span within) const {
+  std::optional<std::int64_t> rounds_of(
+      const syntax::Expr& name, std::uint32_t chunk, syntax::Span within) const {
     using namespace syntax;
     std::optional<std::int64_t> rounds;
     bool is_left = false;
