@@ -113,10 +113,10 @@ void judge_keys(const Document& document, DocumentReport& report, bool is_older)
       } else if (key->type == KeyType::removed) {
         report.add(Severity::warning, field.key_span,
             std::string(asked) + " has removed `" + field.key +
-                "` and refuses a configuration that holds it; older versions read it");
+                "` and refuses a configuration that holds it; older versions read it. Remove it");
       } else if (!key->instead.empty()) {
         report.add(Severity::information, field.key_span,
-            "`" + field.key + "` is deprecated: write `" + std::string(key->instead) + "`");
+            "`" + field.key + "` is deprecated. Write `" + std::string(key->instead) + "`");
       }
     }
     for (const auto& [home, fields] : elsewhere) misplaced(fields, section, home, report);

@@ -158,7 +158,7 @@ void ArgumentReading::take(const DeclaredOption& option, const Word& flag) {
             (option.arity == Arity::some ? "at least one argument"
                     : least == 1         ? "one argument"
                                          : std::to_string(least) + " arguments") +
-            '"',
+            "\". Give " + (least == 1 ? "it one" : "it " + std::to_string(least)),
         option);
     return;
   }

@@ -309,7 +309,7 @@ void judge_overrides(
     Finding& finding = report.add(Severity::warning, line.script->written,
         "`" + key +
             "` is `???` in the configuration, and this launch does not give it: reading it fails with \"Missing mandatory value: " +
-            key + "\"");
+            key + "\". Give it one");
     report.relate(finding, leaf.where, "it has to be given");
     break;
   }

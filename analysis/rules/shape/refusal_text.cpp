@@ -156,7 +156,7 @@ public:
   std::string operator()(const NoKeyOfFile& it) const {
     return values::code(it.file) + " has no key " + values::code(it.key) +
         (it.within.empty() ? "" : " in " + values::code(it.within)) + ": `KeyError`" +
-        (it.meant.empty() ? "" : ". It has " + values::code(it.meant));
+        (it.meant.empty() ? ". Add it, or read another" : ". Did you mean " + values::code(it.meant) + "?");
   }
 
   std::string operator()(const NoResult& it) const {
