@@ -213,6 +213,29 @@ Value eye(Call& call) {
       ? unknown_of(call)
       : array_of(call, {true, {op.made(rows), op.made(columns)}}, dtype_asked(op, Dtype::float64));
 }
+// The numbers as NumPy computes them; absent where they are not known, or many.
+Value numbers_between(Call& call, std::optional<double> start, std::optional<double> stop, Int count) {
+  const auto size = call.run.symbols().value(count);
+  const Value with_end = call.run.resolve(call.at(3));
+  if (!start || !stop || !size || *size < 1 || *size > most_items || with_end.is(Kind::unknown) ||
+      (with_end.is(Kind::boolean) &&
+          call.run.symbols().decide(with_end.condition()) != symbolic::Answer::yes))
+    return {};
+  const double step = *size > 1 ? (*stop - *start) / static_cast<double>(*size - 1) : 0;
+  std::vector<Value> numbers;
+  for (std::int64_t i = 0; i < *size; ++i)
+    numbers.push_back(Value::of(i > 0 && i == *size - 1 ? *stop : static_cast<double>(i) * step + *start));
+  return call.run.heap().tuple(std::move(numbers));
+}
+// Of an array that is asked where it is made, `np.linspace(0, rate, depth).tolist()`: nobody else has it, and
+// nobody has written to it.
+const values::Tuple* numbers_known(const Call& call) {
+  const Value numbers = kept(call, values::ArrayState::numbers);
+  const values::Place made = call.self.object()->born;
+  return numbers.is(Kind::tuple) && made.chunk == call.place.chunk && made.span.begin == call.place.span.begin
+      ? numbers.as<values::Tuple>()
+      : nullptr;
+}
 // np.linspace(0, rate, depth)
 Value evenly_spaced(Call& call) {
   const auto at = [&](std::size_t i) { return call.run.resolve(call.at(i)); };
@@ -222,7 +245,10 @@ Value evenly_spaced(Call& call) {
     return unknown_of(call);
   const Value made = array_of(
       call, {true, {{count.integer(), nullptr, nullptr}}}, Dtype::float64, {at(0), at(1)});
-  keep(call.run, *made.as<Instance>(), values::ArrayState::numbers, call.run.heap().boolean(true));
+  const Op op(call);
+  const Value numbers = numbers_between(call, op.real("start"), op.real("stop"), count.integer());
+  keep(call.run, *made.as<Instance>(), values::ArrayState::numbers,
+      numbers ? numbers : call.run.heap().boolean(true));
   return made;
 }
 Value arange(Call& call) {
@@ -335,6 +361,7 @@ Value items(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
   auto& heap = call.run.heap();
   if (!state || state->shape.dims.empty()) return heap.open_list(unknown_of(call));
+  if (const values::Tuple* known = numbers_known(call)) return heap.list(known->items);
   Shape rest = state->shape;
   rest.dims.erase(rest.dims.begin());
   const bool plain = static_cast<bool>(kept(call, values::ArrayState::numbers));
@@ -353,6 +380,7 @@ Value items(Call& call) {
 Value nested_lists(Call& call) {
   const TensorState* state = array_state(call.run, call.self);
   if (!state || state->shape.dims.empty()) return state ? number_of(call, *state) : unknown_of(call);
+  if (const values::Tuple* known = numbers_known(call)) return call.run.heap().list(known->items);
   Value made = number_of(call, *state);
   for (auto dim = state->shape.dims.rbegin(); dim != state->shape.dims.rend(); ++dim) {
     const auto size = dim->size ? call.run.symbols().value(dim->size) : std::nullopt;
