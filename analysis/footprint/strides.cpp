@@ -9,6 +9,9 @@
 #include "values/strides.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <typeindex>
+#include <unordered_map>
 
 namespace stepzero::footprint {
 
@@ -76,10 +79,18 @@ std::vector<Int> picked(const Record& record, const std::vector<Int>& strides, V
   return made;
 }
 
+// What was found out: where results are added to what they came from, each is asked for on many ways.
+using FoundStrides = std::unordered_map<const TensorState*, std::vector<Int>>;
+struct KnownStrides {
+  mutable FoundStrides on_cpu, on_gpu;  // of tensors that somebody asked about
+};
+
 // What is asked of every tensor on the way.
 struct Asked {
   const Record& record;
   Device device;
+  FoundStrides& known;   // of all questions
+  FoundStrides& on_way;  // of this one: how far it goes back is limited
 };
 std::vector<Int> find(const Asked& asked, const TensorState& state, int depth);
 
@@ -168,7 +179,7 @@ std::vector<Int> of_attention(const Asked& asked, const TensorState& state, int 
   return strides.size() == 4 ? dense_as(s, state.shape, {strides}) : swapped(s, state.shape, 1, 2);
 }
 
-std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
+std::vector<Int> found_anew(const Asked& asked, const TensorState& state, int depth) {
   const Record& record = asked.record;
   if (!state.shape.ndim_known) return {};
   if (!state.strides.empty() && state.strides.size() == state.shape.dims.size()) return state.strides;
@@ -185,6 +196,12 @@ std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
   return libraries::meaning_of(libraries::operator_name(*state.made->row)).elementwise
       ? of_operands(asked, state, depth)
       : values::strides_in_order(record.symbols, state.shape);
+}
+
+std::vector<Int> find(const Asked& asked, const TensorState& state, int depth) {
+  for (const FoundStrides* found : {&asked.known, &asked.on_way})
+    if (const auto at = found->find(&state); at != found->end()) return at->second;
+  return asked.on_way[&state] = found_anew(asked, state, depth);
 }
 
 // Along dimensions that one element is repeated in, there is no step.
@@ -369,7 +386,13 @@ std::vector<Int> strides_through_view(const Asked& asked, const TensorState& sta
 }  // namespace
 
 std::vector<Int> strides_of(const Record& record, const TensorState& state, Device device) {
-  return find({record, device}, state, 0);
+  auto& kept = record.derived[std::type_index(typeid(KnownStrides))];
+  if (!kept) kept = std::make_shared<const KnownStrides>();
+  const auto& all = *static_cast<const KnownStrides*>(kept.get());
+  FoundStrides &known = device == Device::cuda ? all.on_gpu : all.on_cpu, on_way;
+  const std::vector<Int> strides = find({record, device, known, on_way}, state, 0);
+  known.emplace(&state, strides);
+  return strides;
 }
 
 std::optional<std::vector<Int>> strides_of_view(
