@@ -59,7 +59,8 @@ bool is_zero(const Record& record, Value number) {
 Value argument(const Producer& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.arguments.size(); ++i)
     if (made.row->parameters[i].text() == name) return made.arguments[i];
-  return {};
+  const std::size_t more = made.row->parameters.size() + made.self.is(values::Kind::instance);
+  return name == "more" && more < made.arguments.size() ? made.arguments[more] : Value{};
 }
 const TensorState* operand(const Producer& made, std::string_view name) {
   for (std::size_t i = 0; i < made.row->parameters.size() && i < made.states.size(); ++i)

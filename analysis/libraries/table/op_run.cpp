@@ -201,8 +201,11 @@ const values::Producer* describe(Op& op, int part) {
   const std::size_t size = op.call.row.parameters.size();
   // Of a layer its mode follows: it may have another one later.
   const bool of_layer = op.call.self.is(Kind::instance);
-  const auto arguments = op.run.heap().array<Value>(size + of_layer);
+  // After them what `*more` takes: `x.permute(0, 2, 1)`.
+  const bool has_more = !op.call.rest.empty();
+  const auto arguments = op.run.heap().array<Value>(size + of_layer + has_more);
   if (of_layer) arguments[size] = op.kept(values::ModuleState::training);
+  if (has_more) arguments[size + of_layer] = op.run.heap().tuple(std::vector(op.call.rest));
   const auto states = op.run.heap().array<const TensorState*>(size);
   std::size_t own = 0;
   for (std::size_t i = 0; i < size; ++i) {
