@@ -111,6 +111,9 @@ enum class Says : std::uint8_t {
   accumulating,         // `with accelerator.accumulate(model):`
   loading_to_device,    // loaders that bring batches to a device: FFCV, DALI, torchtext, and what prefetches
   filling_environment,  // many variables at once, or those whose names are put together
+  leaving_out_targets,  // of a loss: `-100`, `ignore_index`, a collator that writes them
+  resizing_embeddings,  // for the tokens that there are: `resize_token_embeddings`
+  looking_for_nan,      // `nan_to_num`, `isnan`
   master_address,       // the variable that the ranks find each other by
   master_port,
 };

@@ -9,7 +9,9 @@
 namespace stepzero::symbolic {
 namespace {
 
-bool is_named(std::string_view name) { return !name.empty(); }
+// What is not known of a name that was put together stands in it as `?`: "? % every".
+constexpr char unknown_part = '?';
+bool is_named(std::string_view name) { return !name.empty() && name.find(unknown_part) == name.npos; }
 bool is_uncalled(std::string_view name) { return is_named(name) && name.find('(') == std::string_view::npos; }
 
 using Fits = bool (*)(std::string_view);

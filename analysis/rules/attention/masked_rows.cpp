@@ -2,6 +2,7 @@
 #include "libraries/torch/meaning/op_form.hpp"
 #include "rules/attention/masks.hpp"
 #include "rules/attention/scores.hpp"
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/training.hpp"
@@ -56,8 +57,7 @@ std::optional<Hidden> hidden_in(const Record& record, const Producer& softmax) {
 // it: the past, and for the first nothing, which only infinity cannot bear.
 bool hides_a_row(const Record& record, const Hidden& hidden) {
   if (hidden.where.lower) return hidden.where.diagonal >= 0;
-  return hidden.where.diagonal <= 0 && hidden.with_infinity && !program_says(record, "nan_to_num") &&
-      !program_says(record, "isnan");
+  return hidden.where.diagonal <= 0 && hidden.with_infinity && !program_says(record, Says::looking_for_nan);
 }
 
 void check(const Record& record, Report& report) {

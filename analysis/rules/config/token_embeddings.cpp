@@ -1,19 +1,14 @@
 // config/token-embeddings: tokens are added to a tokenizer, and the table of embeddings stays as it was.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/language_models.hpp"
 #include "rules/training/training.hpp"
 #include "values/shape_text.hpp"
 
-#include <algorithm>
-
 namespace stepzero::rules::config::token_embeddings {
 
 namespace {
-
-// What makes the table larger, or makes the model for so many tokens in the first place.
-constexpr std::string_view resized[] = {
-    "resize_token_embeddings", "vocab_size=len(", "vocab_size = len(", "resize_embeddings"};
 
 void check(const Record& record, Report& report) {
   bool pretrained = false;
@@ -27,9 +22,7 @@ void check(const Record& record, Report& report) {
         {chunk, syntax::as<syntax::AttributeExpr>(*call.function).object->span});
     pretrained = pretrained || of.find("Model") != of.npos || of.find("For") != of.npos;
   });
-  if (!pretrained ||
-      std::ranges::any_of(resized, [&](std::string_view text) { return program_says(record, text); }))
-    return;
+  if (!pretrained || program_says(record, Says::resizing_embeddings)) return;
   Once once;
   each_expression(record, true, [&](std::uint32_t chunk, const syntax::Expr& expr) {
     if (expr.kind != syntax::ExprKind::call) return;

@@ -1,5 +1,6 @@
 // loop/causal-labels: labels for a causal language model of transformers that are shifted already, or count
 // the padding.
+#include "rules/name_hints.hpp"
 #include "rules/rule.hpp"
 #include "rules/source.hpp"
 #include "rules/training/language_models.hpp"
@@ -143,9 +144,7 @@ void look_at_padding(const Record& record, Report& report, Once& once) {
     padded = padded || (expr.kind == syntax::ExprKind::call && pads(syntax::as<syntax::CallExpr>(expr)));
   });
   // Whoever names the number that a loss leaves out, or what writes it, has thought of it.
-  if (!padded || program_says(record, "-100") || program_says(record, "ignore_index") ||
-      program_says(record, "DataCollatorFor"))
-    return;
+  if (!padded || program_says(record, Says::leaving_out_targets)) return;
   const auto tell = [&](Place place) {
     if (!once(place)) return;
     report.add(Severity::warning, place, nullptr,

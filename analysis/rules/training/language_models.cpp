@@ -37,8 +37,7 @@ bool gives_labels(const interpreter::Record& record) {
     const std::string_view name = syntax::last_name(*call.function);
     found = found || name.ends_with("Trainer");
     for (const syntax::Keyword& each : call.keywords)
-      found = found || each.name.text() == "labels" ||
-          (each.name.text().empty() && name.find("model") != name.npos);
+      found = found || each.name.text() == "labels" || each.name.text().empty();
   });
   return found;
 }
@@ -46,7 +45,8 @@ bool gives_labels(const interpreter::Record& record) {
 bool pads(const syntax::CallExpr& call) {
   for (const syntax::Keyword& each : call.keywords) {
     if (each.name.text() != "padding") continue;
-    if (each.value->kind == syntax::ExprKind::boolean) return syntax::as<syntax::BooleanExpr>(*each.value).value;
+    if (each.value->kind == syntax::ExprKind::boolean)
+      return syntax::as<syntax::BooleanExpr>(*each.value).value;
     return each.value->kind == syntax::ExprKind::string &&
         syntax::as<syntax::StringExpr>(*each.value).value != "do_not_pad";
   }
