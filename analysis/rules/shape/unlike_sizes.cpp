@@ -178,6 +178,7 @@ std::vector<Meeting> meetings(const Record& record, const Producer& made) {
 class Check {
 public:
   Check(const Record& record, Report& report) : record_(record), report_(report), sizes_(record) {
+    for (const Origin& each : Provenance::of(record).all()) first_.emplace(each.made, each.state);
     // What is told of the operation itself says more.
     for (const auto& event : record.events)
       if (event->kind == interpreter::EventKind::problem) static_cast<void>(once_(event->place));
@@ -194,11 +195,55 @@ public:
     }
   }
 
+  // What a layer computes along the last dimension is of a size that the input has along another one, and its
+  // last had another, or one that nobody knows, before the layer asked for this one.
+  void look_at_layer(const Producer& made) {
+    const TensorState* given = input(made);
+    if (!made.self.is(values::Kind::instance) || !is_known(given) || !record_.in_file(made.born)) return;
+    const std::size_t rank = given->shape.dims.size();
+    constexpr std::size_t least = 3;  // dimensions: a batch, and two that may be exchanged
+    const Int size = rank < least ? nullptr : given->shape.dims.back().size;
+    if (!size || record_.symbols.value(size)) return;
+    const auto& dims = given->shape.dims;
+    const auto other = std::find_if(
+        dims.begin() + 1, dims.end() - 1, [&](const Dim& dim) { return dim.size == size; });
+    if (other == dims.end() - 1) return;
+    const auto at = static_cast<std::size_t>(other - dims.begin());
+    const TensorState* before = before_it_was_asked(given, at, size);
+    if (!before || !once_(made.born)) return;
+    const std::string words = values::size_words(record_.symbols, *other);
+    Finding* finding = report_.add(Severity::warning, made.born, made.calls,
+        "This layer takes " + words + " features along the last dimension, and its input " +
+            code(values::shape_text(record_.symbols, before->shape)) + " has them along dimension " +
+            std::to_string(at) + ": it fits only where both are equal. Transpose the input first.");
+    if (finding && before->made->born) report_.relate(*finding, before->made->born, "the input is made here");
+  }
+
 private:
   const Record& record_;
   Report& report_;
   NamedSizes sizes_;
+  std::unordered_map<const Producer*, const TensorState*> first_;  // as each operation left its result
   Once once_;
+
+  // The input, or what it came from by operations that keep the two dimensions, as it was before.
+  const TensorState* before_it_was_asked(const TensorState* state, std::size_t at, Int size) const {
+    constexpr int longest_way = 8;  // operations back
+    const std::size_t rank = state->shape.dims.size();
+    if (const auto first = first_.find(state->made); first != first_.end()) {
+      const auto& dims = first->second->shape.dims;
+      if (is_known(first->second) && dims.size() == rank && dims[at].size == size && dims.back().size != size)
+        return first->second;
+    }
+    for (int way = 0; state && state->made && way < longest_way; ++way) {
+      const std::vector<const TensorState*> from = inputs(*state->made);
+      state = from.empty() ? nullptr : from.front();
+      if (!is_known(state) || state->shape.dims.size() != rank || state->shape.dims[at].size != size)
+        return nullptr;
+      if (state->shape.dims.back().size != size) return state->made ? state : nullptr;
+    }
+    return nullptr;
+  }
 
   // Does the program hold the two against each other itself, anywhere on the way there?
   bool is_compared(const Producer& made, const NamedSizes::Pair& pair) const {
@@ -248,6 +293,8 @@ private:
 void check(const Record& record, Report& report) {
   Check look(record, report);
   for (const Origin& each : Provenance::of(record).all()) look.look_at(*each.made);
+  for (const OpSemantics by : {OpSemantics::normalized, OpSemantics::linear})
+    for (const Origin& each : Provenance::of(record).of_semantics(by)) look.look_at_layer(*each.made);
 }
 
 }  // namespace
@@ -257,7 +304,7 @@ extern constexpr Rule rule = complete({
     .severity = Severity::warning,
     .summary = "an operation fits only where two dimensions of one tensor are equal",
     .why =
-        "`B, N, C = x.shape` gives three sizes three names. Where an operation then needs `N` and `C` to be equal, as `x + x.transpose(1, 2)` does, it fails for all tensors but those that happen to be square, and where they are, it combines positions with channels. A transposition is missing, or there is one too many.",
+        "`B, N, C = x.shape` gives three sizes three names. Where an operation then needs `N` and `C` to be equal, as `x + x.transpose(1, 2)` does, it fails for all tensors but those that happen to be square, and where they are, it combines positions with channels. A transposition is missing, or there is one too many. The same of a layer: what a convolution gives, `[batch, channels, length]`, has its channels in the middle, and `LayerNorm(channels)` takes them last.",
     .wrong = "B, N, C = x.shape\n"
              "scores = q @ k.transpose(-2, -1)  # [B, N, N]\n"
              "out = scores.softmax(-1) @ v.transpose(-2, -1)\n",

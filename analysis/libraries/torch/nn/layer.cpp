@@ -161,6 +161,13 @@ const TensorState* spatial_input(Op& op, std::string_view name, std::size_t spat
                                   : std::span<const std::string_view>(volume);
   const TensorState* state = take_usual(op, name, usual);
   if (!state) return nullptr;
+  // With a batch: it takes no more dimensions than that.
+  if (!state->shape.ndim_known && state->shape.dims.size() == spatial + 2) {
+    Shape whole = state->shape;
+    whole.ndim_known = true;
+    op.learn(name, whole);
+    state = op.tensor(name);
+  }
   const Shape& shape = state->shape;
   if (shape.ndim_known ? shape.dims.size() != spatial + 1 && shape.dims.size() != spatial + 2
                        : shape.dims.size() > spatial + 2) {

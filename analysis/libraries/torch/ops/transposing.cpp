@@ -111,6 +111,19 @@ Value transpose(Op& op) {
   const auto at_first = op.integer(first), at_second = op.integer(second);
   if (!at_first || !at_second) return op.unknown();
   if (!shape.ndim_known && *at_first == *at_second) return op.result(shape);
+  if (!shape.ndim_known) {
+    // It has as many dimensions as the two need.
+    const auto needed = [](std::int64_t at) { return static_cast<std::size_t>(at < 0 ? -at : at + 1); };
+    const std::size_t least = std::max(needed(*at_first), needed(*at_second));
+    constexpr std::size_t most_dimensions = 8;  // that a program names
+    if (shape.dims.size() < least && least <= most_dimensions) {
+      shape.dims.insert(shape.dims.begin(), least - shape.dims.size(), Dim{});
+      op.learn("input", shape);
+    }
+    // Counted from the left, they may be among the last or not.
+    if ((*at_first >= 0 || *at_second >= 0) && least <= most_dimensions)
+      return op.result(Shape{false, std::vector<Dim>(std::max(least, std::size_t{2}))});
+  }
   const auto a = find_dim(op, shape, *at_first);
   if (op.failed()) return op.unknown();
   const auto before = shape.dims.size();
