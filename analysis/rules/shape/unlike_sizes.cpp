@@ -184,20 +184,26 @@ public:
       if (event->kind == interpreter::EventKind::problem) static_cast<void>(once_(event->place));
   }
 
-  void look_at(const Producer& made) {
+  // Without `tells` the places are only noted at which all is well once.
+  void look_at(const Producer& made, bool tells) {
     if (!record_.in_file(made.born)) return;
-    for (const Meeting& each : meetings(record_, made)) {
+    const std::vector<Meeting> all = meetings(record_, made);
+    bool wrong = false;
+    for (const Meeting& each : all) {
       if (!each.left.size || !each.right.size || each.left.size == each.right.size) continue;
       const auto pair = sizes_.apart(each.left.size, each.right.size);
-      if (!pair || is_compared(made, *pair) || !once_(made.born)) continue;
+      if (!pair || is_compared(made, *pair)) continue;
+      wrong = true;
+      if (!tells || !once_(made.born)) continue;
       tell(made, each);
       return;
     }
+    if (!tells && !wrong && !all.empty()) static_cast<void>(once_(made.born));
   }
 
   // What a layer computes along the last dimension is of a size that the input has along another one, and its
   // last had another, or one that nobody knows, before the layer asked for this one.
-  void look_at_layer(const Producer& made) {
+  void look_at_layer(const Producer& made, bool tells) {
     const TensorState* given = input(made);
     if (!made.self.is(values::Kind::instance) || !is_known(given) || !record_.in_file(made.born)) return;
     const std::size_t rank = given->shape.dims.size();
@@ -207,10 +213,13 @@ public:
     const auto& dims = given->shape.dims;
     const auto other = std::find_if(
         dims.begin() + 1, dims.end() - 1, [&](const Dim& dim) { return dim.size == size; });
-    if (other == dims.end() - 1) return;
+    if (other == dims.end() - 1) {
+      if (!tells) static_cast<void>(once_(made.born));
+      return;
+    }
     const auto at = static_cast<std::size_t>(other - dims.begin());
     const TensorState* before = before_it_was_asked(given, at, size);
-    if (!before || !once_(made.born)) return;
+    if (!before || !tells || !once_(made.born)) return;
     const std::string words = values::size_words(record_.symbols, *other);
     Finding* finding = report_.add(Severity::warning, made.born, made.calls,
         "This layer takes " + words + " features along the last dimension, and its input " +
@@ -290,11 +299,16 @@ private:
   }
 };
 
+// What is so on one way to a place and not on another, or of one call and not of another, is not told: who
+// takes the one does not take the other.
 void check(const Record& record, Report& report) {
   Check look(record, report);
-  for (const Origin& each : Provenance::of(record).all()) look.look_at(*each.made);
-  for (const OpSemantics by : {OpSemantics::normalized, OpSemantics::linear})
-    for (const Origin& each : Provenance::of(record).of_semantics(by)) look.look_at_layer(*each.made);
+  const Provenance& provenance = Provenance::of(record);
+  for (const bool tells : {false, true}) {
+    for (const Origin& each : provenance.all()) look.look_at(*each.made, tells);
+    for (const OpSemantics by : {OpSemantics::normalized, OpSemantics::linear})
+      for (const Origin& each : provenance.of_semantics(by)) look.look_at_layer(*each.made, tells);
+  }
 }
 
 }  // namespace
