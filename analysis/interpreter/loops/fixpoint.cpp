@@ -136,7 +136,7 @@ const values::Choice* begun_otherwise(Value head) {
   if (!head.is(Kind::choice)) return nullptr;
   const auto* choice = head.as<values::Choice>();
   return symbolic::is_anonymous(choice->condition) && begins_otherwise(choice->no, choice->yes) ? choice
-                                                                                               : nullptr;
+                                                                                                : nullptr;
 }
 
 // What an iteration leaves of such a thing: where it left the head's value alone because that was something,
@@ -356,8 +356,7 @@ bool LoopRunner::Fixpoint::widen(values::Mark mark, bool to_unknown) {
     wide = without_own_sizes(heap(), as_of_several(run_, before, wide, mark.clock));
     if (wide == (later ? later->yes : before)) continue;
     if (later || begins)
-      wide = heap().choose(
-          later ? later->condition : run_.symbols().opaque({}, carried_sharing_), wide,
+      wide = heap().choose(later ? later->condition : run_.symbols().opaque({}, carried_sharing_), wide,
           later ? later->no : before);
     forgive(heap(), before, wide);
     if (run_.loops_->building() && (wide.is(Kind::integer) || wide.is(Kind::unknown)))

@@ -51,8 +51,7 @@ void check(const Record& record, Report& report) {
     if (!place || !record.in_file(place) || !once(place)) continue;
     const std::string early = code(transform_of(wrong->early)), late = code(transform_of(wrong->late));
     Finding* finding = report.add(Severity::warning, place, nullptr,
-        early +
-            " takes tensors and is given the picture itself: it raises `TypeError`. Put it after " +
+        early + " takes tensors and is given the picture itself: it raises `TypeError`. Put it after " +
             late + ".");
     if (finding) report.relate(*finding, wrong->late.object()->born, "the tensor is made here");
   }
