@@ -36,7 +36,10 @@ std::optional<Wrong> wrong_order(const values::ListState& list) {
   };
   const auto late = std::ranges::find_if(list.items, is_one_of(to_tensors));
   const auto early = std::find_if(list.items.begin(), late, is_one_of(of_tensors));
-  if (late == list.items.end() || early == late) return std::nullopt;
+  // Who makes a picture again on the way began with a tensor.
+  const bool pictured = std::any_of(
+      list.items.begin(), late, [](Value each) { return transform_of(each) == "ToPILImage"; });
+  if (late == list.items.end() || early == late || pictured) return std::nullopt;
   return Wrong{*early, *late};
 }
 
@@ -75,7 +78,8 @@ extern constexpr Rule rule = complete({
              "    T.ToTensor(),\n"
              "    T.Normalize(mean, std),\n"
              "])\n",
-    .silent = "Lists of which not all is known; transforms of the program's own; lists that make no tensor.",
+    .silent =
+        "Lists of which not all is known; tensors that become a picture on the way; transforms of the program's own; lists that make no tensor.",
     .fix = "None: the order of the others is the program's choice.",
     .fix_kind = FixKind::none,
     .check = check,

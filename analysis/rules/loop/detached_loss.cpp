@@ -3,6 +3,7 @@
 #include "rules/provenance.hpp"
 #include "rules/rule.hpp"
 #include "rules/training/training.hpp"
+#include "values/limits.hpp"
 #include "values/numbers.hpp"
 #include "values/shape_text.hpp"
 
