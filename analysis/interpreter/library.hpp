@@ -373,6 +373,8 @@ public:
   // statement.
   virtual std::string_view raises(values::ProblemKind problem, const Row* row) const = 0;
   // A method name that tells what an unknown object is: the path of the method; empty if it tells nothing.
+  // Also asked with what a call gives it: "flatten start_dim", a keyword; "repeat(3)", so many integers;
+  // "transpose(2) beyond matrices", one of them no axis of a matrix; "both mean", what arrays have as well.
   virtual std::string_view presume_method(std::string_view name) const = 0;
   // A method that tensors have and arrays of other libraries do not: what has a shape and this method is a
   // tensor.

@@ -24,13 +24,17 @@ bool descend(syntax::Block block, Span span, std::vector<Enclosing>& path) {
 template <class Each> bool any_text(const interpreter::Record& record, const Each& each) {
   for (std::uint32_t i = 0; i < record.chunks.size(); ++i) {
     const auto& chunk = record.chunks[i];
-    if (!chunk.statement() || chunk.path.find("site-packages") != std::string::npos) continue;
+    if (!is_of_program(chunk)) continue;
     if (each(record.text({i, chunk.chunk->stmt->span}))) return true;
   }
   return false;
 }
 
 }  // namespace
+
+bool is_of_program(const interpreter::ChunkOf& chunk) {
+  return chunk.statement() && chunk.path.find("site-packages") == std::string::npos;
+}
 
 bool program_says(const interpreter::Record& record, Says what) {
   return any_text(record, [&](std::string_view all) { return text_says(all, what); });

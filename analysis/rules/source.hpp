@@ -36,6 +36,10 @@ enum class Says : std::uint8_t;  // name_hints.hpp
 bool program_says(const interpreter::Record& record, Says what);
 bool program_names(const interpreter::Record& record, std::string_view word);
 
+// Does the chunk hold a statement of the program itself, as the text is now? Those of installed libraries do
+// not.
+bool is_of_program(const interpreter::ChunkOf& chunk);
+
 using syntax::for_each_expression;
 using syntax::for_each_statement;
 // Does the statement, or one in it, leave the block around it: return, break, continue?

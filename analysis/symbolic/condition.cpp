@@ -57,11 +57,7 @@ Cond Context::State::compared(Compare op, Int a, Int b) {
   const bool swapped = op == Compare::gt || op == Compare::ge;
   Int sum = swapped ? sub(b, a) : sub(a, b);
   if (sum && (op == Compare::lt || op == Compare::gt)) sum = add(sum, constant(1));
-  if (!sum) {
-    Cond made = opaque(text(a) + spelling(op) + text(b), mix(a->sharing, b->sharing));
-    made->is_partly_named = !is_named(a) || !is_named(b);
-    return made;
-  }
+  if (!sum) return opaque(text(a) + spelling(op) + text(b), mix(a->sharing, b->sharing));
   return comparison(op == Compare::eq, sum, op, a, b);
 }
 

@@ -29,7 +29,7 @@ bool all_names(Int a, Fits fits) {
 // By the sides as they were written: what both have is none of the polynomial's atoms.
 bool all_names(Cond a, Fits fits) {
   if (a->left) return all_names(a->left, fits) && all_names(a->right, fits);
-  if (a->form == Context::Form::opaque) return !a->is_partly_named && fits(a->name);
+  if (a->form == Context::Form::opaque) return fits(a->name);
   return std::ranges::all_of(a->operands, [&](Cond operand) { return all_names(operand, fits); });
 }
 
@@ -40,12 +40,6 @@ bool is_anonymous(Cond condition) {
 }
 
 bool asks_by_names(Cond condition) { return condition && all_names(condition, is_uncalled); }
-
-Cond partly_named(Context& context, std::string name, Sharing sharing) {
-  Cond made = context.opaque(std::move(name), sharing);
-  made->is_partly_named = true;
-  return made;
-}
 
 bool Context::is_named(Cond a) const { return a && all_names(a, symbolic::is_named); }
 

@@ -1,4 +1,5 @@
-// How much of what an expression asks for has a name in the program. Asked of the symbols, not of their text.
+// How much of what an expression asks for has a name in the program. Asked of the symbols; only in a name
+// that was put together a part without one stands as `?`.
 #pragma once
 
 #include "symbolic/expression.hpp"
@@ -9,7 +10,5 @@ namespace stepzero::symbolic {
 bool is_anonymous(Cond condition);
 // Has all that it asks for a name, and is none of it computed anew by a call, as `len(batch)` is?
 bool asks_by_names(Cond condition);
-// A truth value whose name has a part that nobody knows: "mode == ?". Always a new one.
-Cond partly_named(Context& context, std::string name, Sharing sharing);
 
 }  // namespace stepzero::symbolic

@@ -100,10 +100,9 @@ struct CondNode {
   Compare written = Compare::eq;
   Int left = nullptr;
   Int right = nullptr;
-  std::span<const Cond> operands;        // in the order first written
-  std::span<const Cond> sorted;          // the same by index
-  std::string_view name;                 // of an opaque one
-  mutable bool is_partly_named = false;  // … a part of which stands for what has no name: said by its maker
+  std::span<const Cond> operands;  // in the order first written
+  std::span<const Cond> sorted;    // the same by index
+  std::string_view name;           // of an opaque one
   mutable Cond negation = nullptr;
 };
 

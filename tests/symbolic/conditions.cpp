@@ -175,7 +175,7 @@ TEST_CASE("a condition is named if all that it asks for is", "[symbolic]") {
   CHECK(w.is_named(w.lt(w.floordiv(w.rank, w.c(2)), w.epoch)));
   // As it was written, though it does not depend on it.
   CHECK_FALSE(w.is_named(w.lt(w.add(w.rank, nameless), w.add(w.epoch, nameless))));
-  Cond either = partly_named(w, "mode == ?", Sharing::uniform);
+  Cond either = w.opaque("mode == ?", Sharing::uniform);
   CHECK_FALSE(w.is_named(w.logical_not(either)));
   CHECK_FALSE(is_anonymous(either));
   CHECK(w.is_named(w.lt(w.epoch, length)));

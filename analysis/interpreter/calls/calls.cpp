@@ -72,10 +72,10 @@ std::string_view told_by_keyword(const Library& library, std::string_view name, 
   return {};
 }
 
-// `x.transpose(1, 2)`, `x.repeat(1, n, 1)`: arrays take other numbers, or so many of no other matrix.
+// `x.transpose(1, 2)`, `x.repeat(1, n, 1)`: arrays do not take so many numbers, or refuse these.
 std::string_view told_by_numbers(
     Interpreter& run, std::string_view name, const Arguments& arguments, const values::TensorState* known) {
-  constexpr std::int64_t matrix = 2;  // dimensions: arrays of so many take the numbers in another sense
+  constexpr std::int64_t matrix = 2;  // dimensions: an array of so many may take two numbers, as axes
   bool beyond = known && known->shape.dims.size() > static_cast<std::size_t>(matrix);
   for (const Value& each : arguments.positional) {
     const Value number = run.resolve(each);

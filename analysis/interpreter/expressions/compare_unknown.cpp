@@ -3,7 +3,6 @@
 #include "interpreter/builtins/real_text.hpp"
 #include "interpreter/expressions/comparison.hpp"
 #include "interpreter/roots/presumed.hpp"
-#include "symbolic/naming.hpp"
 #include "values/devices.hpp"
 #include "values/kept_by_packages.hpp"
 
@@ -27,12 +26,6 @@ std::string constant_text(symbolic::Context& symbols, Value value) {
   case Kind::device: return "device " + std::string(value.as<values::Device>()->text);
   default: return "None";
   }
-}
-// What is asked of an object and of a constant; of such a truth nobody may know a name.
-Cond asked_of_both(symbolic::Context& symbols, std::string question, Value constant, Sharing sharing) {
-  const bool is_partly = constant.is(Kind::boolean) && !symbols.is_named(constant.condition());
-  return is_partly ? symbolic::partly_named(symbols, std::move(question), sharing)
-                   : symbols.opaque(std::move(question), sharing);
 }
 std::string_view spelled(CompareOp op) {
   constexpr std::string_view names[] = {"==", "!=", "<", "<=", ">", ">=", "is", "is not", "in", "not in"};
@@ -63,8 +56,8 @@ Value Interpreter::Comparison::of_presumed() {
         return answer(false);
   Cond known = run.questions_.find(object.object(), key);
   if (!known) {
-    known = asked_of_both(s,
-        turned && !equality ? constant + " " + sign + " " + name : name + " " + sign + " " + constant, other,
+    known = s.opaque(
+        turned && !equality ? constant + " " + sign + " " + name : name + " " + sign + " " + constant,
         sharing);
     run.questions_.add(object.object(), key, known, is_word);
   }
@@ -181,7 +174,7 @@ Value Interpreter::Comparison::asked_of_unknown() {
     const std::string name = unknown->name.empty()
         ? ""
         : std::string(unknown->name) + " " + std::string(spelled(positive)) + " " + constant;
-    known = run.mark_unseen(asked_of_both(s, name, right, unknown->sharing), unknown->unseen);
+    known = run.mark_unseen(s.opaque(name, unknown->sharing), unknown->unseen);
     run.questions_.add(unknown, key, known, is_word);
   }
   return positive == CompareOp::eq ? answer(known) : Value::of(known);

@@ -26,14 +26,12 @@ Place told_right(const Record& record) {
     for (const syntax::Keyword& each : syntax::as<syntax::CallExpr>(expr).keywords)
       if (each.name.text() == setting) take({chunk, each.value->span}, *each.value);
   });
-  for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
-    if (const syntax::Stmt* statement = record.chunks[i].statement())
-      syntax::for_each_statement(*statement, [&](const syntax::Stmt& stmt) {
-        if (stmt.kind != syntax::StmtKind::assign) return;
-        const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
-        for (const syntax::Expr* target : assign.targets)
-          if (syntax::last_name(*target) == setting) take({i, assign.value->span}, *assign.value);
-      });
+  each_statement(record, false, [&](std::uint32_t chunk, const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::assign) return;
+    const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+    for (const syntax::Expr* target : assign.targets)
+      if (syntax::last_name(*target) == setting) take({chunk, assign.value->span}, *assign.value);
+  });
   return other ? Place{} : right;
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view tokens_key = "input_ids", labels_key = "labels";
 
-bool is_number(const syntax::Expr* expr, std::string_view text, const Record& record, std::uint32_t chunk) {
+bool is_written(const syntax::Expr* expr, std::string_view text, const Record& record, std::uint32_t chunk) {
   return expr && record.text({chunk, expr->span}) == text;
 }
 
@@ -41,8 +41,8 @@ Part part_of(const Record& record, std::uint32_t chunk, const syntax::Expr& expr
   const auto& slice = syntax::as<syntax::SliceExpr>(*index);
   Part part;
   part.whole = record.text({chunk, access.object->span});
-  part.first = !slice.lower && is_number(slice.upper, "-1", record, chunk);
-  part.last = !slice.upper && is_number(slice.lower, "1", record, chunk);
+  part.first = !slice.lower && is_written(slice.upper, "-1", record, chunk);
+  part.last = !slice.upper && is_written(slice.lower, "1", record, chunk);
   return part;
 }
 
@@ -150,16 +150,12 @@ void look_at_padding(const Record& record, Report& report, Once& once) {
     report.add(Severity::warning, place, nullptr,
         "These labels are the tokens with their padding, so the loss counts how well the model predicts padding. Set them to -100 where `attention_mask` is 0.");
   };
-  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
-    const interpreter::ChunkOf& chunk = record.chunks[i];
-    if (!chunk.statement() || !record.in_file({i, chunk.chunk->stmt->span})) continue;
-    syntax::for_each_statement(*chunk.statement(), [&](const syntax::Stmt& stmt) {
-      if (stmt.kind != syntax::StmtKind::assign) return;
-      const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
-      if (assign.targets.size() == 1 && is_labels(*assign.targets[0]) && are_tokens(*assign.value))
-        tell({i, assign.value->span});
-    });
-  }
+  each_statement(record, true, [&](std::uint32_t chunk, const syntax::Stmt& stmt) {
+    if (stmt.kind != syntax::StmtKind::assign) return;
+    const auto& assign = syntax::as<syntax::AssignStmt>(stmt);
+    if (assign.targets.size() == 1 && is_labels(*assign.targets[0]) && are_tokens(*assign.value))
+      tell({chunk, assign.value->span});
+  });
   each_expression(record, true, [&](std::uint32_t chunk, const syntax::Expr& expr) {
     const Given given = given_by(expr);
     if (given.labels && are_tokens(*given.labels)) tell({chunk, given.labels->span});

@@ -326,7 +326,7 @@ extern constexpr Rule rule = complete({
              "scores = q @ k.transpose(-2, -1)  # [B, N, N]\n"
              "out = scores.softmax(-1) @ v\n",
     .silent =
-        "Matrices of two dimensions, which are square as often as not; sizes without a name (`_`); sizes of different tensors, which their callers may keep equal; sizes that the program compares with each other.",
+        "Matrices of two dimensions, which are square as often as not; sizes without a name (`_`); sizes of different tensors, which their callers may keep equal; sizes that the program compares with each other or chooses itself, as those of its weights; places that are right on another way or in another call.",
     .fix = "None: which of the two is in the wrong order is not known.",
     .fix_kind = FixKind::none,
     .check = check,

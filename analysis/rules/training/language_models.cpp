@@ -1,5 +1,7 @@
 #include "rules/training/language_models.hpp"
 
+#include "rules/source.hpp"
+
 namespace stepzero::rules {
 
 namespace {
@@ -10,15 +12,20 @@ bool is_causal_class(std::string_view name) {
 
 }  // namespace
 
+void each_statement(const interpreter::Record& record, bool in_file,
+    const std::function<void(std::uint32_t, const syntax::Stmt&)>& each) {
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
+    if (const interpreter::ChunkOf& chunk = record.chunks[i];
+        is_of_program(chunk) && (!in_file || record.in_file({i, chunk.statement()->span})))
+      syntax::for_each_statement(*chunk.statement(), [&](const syntax::Stmt& stmt) { each(i, stmt); });
+}
+
 void each_expression(const interpreter::Record& record, bool in_file,
     const std::function<void(std::uint32_t, const syntax::Expr&)>& each) {
-  for (std::uint32_t i = 1; i < record.chunks.size(); ++i) {
-    const interpreter::ChunkOf& chunk = record.chunks[i];
-    if (!chunk.statement() || chunk.path.find("site-packages") != chunk.path.npos ||
-        (in_file && !record.in_file({i, chunk.chunk->stmt->span})))
-      continue;
-    syntax::for_each_expression(*chunk.statement(), [&](const syntax::Expr& expr) { each(i, expr); });
-  }
+  for (std::uint32_t i = 1; i < record.chunks.size(); ++i)
+    if (const interpreter::ChunkOf& chunk = record.chunks[i];
+        is_of_program(chunk) && (!in_file || record.in_file({i, chunk.statement()->span})))
+      syntax::for_each_expression(*chunk.statement(), [&](const syntax::Expr& expr) { each(i, expr); });
 }
 
 bool uses_causal_model(const interpreter::Record& record) {

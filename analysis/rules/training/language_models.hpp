@@ -17,7 +17,9 @@ bool uses_causal_model(const interpreter::Record& record);
 bool gives_labels(const interpreter::Record& record);
 // Does the call ask a tokenizer to pad: `padding=True`, `padding="max_length"`?
 bool pads(const syntax::CallExpr& call);
-// Each expression of the analyzed file, or of the program's own files, with its chunk.
+// Each statement, and each expression, of the analyzed file or of all of the program's own, with its chunk.
+void each_statement(const interpreter::Record& record, bool in_file,
+    const std::function<void(std::uint32_t, const syntax::Stmt&)>& each);
 void each_expression(const interpreter::Record& record, bool in_file,
     const std::function<void(std::uint32_t, const syntax::Expr&)>& each);
 

@@ -122,7 +122,7 @@ Value transpose(Op& op) {
     }
     // Counted from the left, they may be among the last or not.
     if ((*at_first >= 0 || *at_second >= 0) && least <= most_dimensions)
-      return op.result(Shape{false, std::vector<Dim>(std::max(least, std::size_t{2}))});
+      return op.result(Shape{false, std::vector<Dim>(least)});
   }
   const auto a = find_dim(op, shape, *at_first);
   if (op.failed()) return op.unknown();
